@@ -1,0 +1,1 @@
+"""How many GPU servers an inference workload needs, from measured runs, and how sure that is."""

@@ -1,0 +1,1 @@
+"""The VRAM ledger: what each term costs on one accelerator, and what fits."""

@@ -1,0 +1,1 @@
+"""Facts that ship with the product: models, accelerators, their sources; checked on load."""

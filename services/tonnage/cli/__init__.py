@@ -1,0 +1,1 @@
+"""The ``tonnage`` command, thin over the client."""

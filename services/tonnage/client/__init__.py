@@ -1,0 +1,1 @@
+"""Typed clients of both servers; imports grpc and the stubs only."""

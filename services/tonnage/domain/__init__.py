@@ -1,0 +1,1 @@
+"""Frozen dataclasses with invariants; what the words of the product mean."""

@@ -1,0 +1,198 @@
+"""The memory question and its ledger; bytes are whole, per accelerator unless said otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tonnage import checks
+
+if TYPE_CHECKING:
+    from tonnage.domain.finding import Finding, Origin
+    from tonnage.domain.hardware import Accelerator
+
+
+class MemoryTermKind(StrEnum):
+    """The six terms."""
+
+    WEIGHTS = "weights"
+    RUNTIME = "runtime"
+    ACTIVATION = "activation"
+    KV_CACHE = "kv-cache"
+    BATCH = "batch"
+    RESERVED = "reserved"
+
+
+class FitVerdict(StrEnum):
+    """Does it fit; tight has less than a tenth to spare or a late-failure risk."""
+
+    FITS = "fits"
+    TIGHT = "tight"
+    DOES_NOT_FIT = "does-not-fit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """Shape of a model; None is not stated. Counts of parameters are whole-model."""
+
+    name: str
+    total_parameter_count: int | None = None
+    active_parameter_count: int | None = None
+    layer_count: int | None = None
+    hidden_size: int | None = None
+    attention_head_count: int | None = None
+    kv_head_count: int | None = None
+    head_dim: int | None = None
+    intermediate_size: int | None = None
+    vocabulary_size: int | None = None
+    tied_embeddings: bool | None = None
+    kv_lora_rank: int | None = None
+    qk_rope_head_dim: int | None = None
+    sliding_layer_count: int | None = None
+    sliding_window: int | None = None
+    sliding_kv_head_count: int | None = None
+    sliding_head_dim: int | None = None
+    unquantized_parameter_count: int | None = None
+    attention_kind: str | None = None
+    max_position_embeddings: int | None = None
+    checkpoint_precision: str | None = None
+    expert_count: int | None = None
+    source: str = ""
+    extra: tuple[tuple[str, str], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """Hold counts to 1 or more."""
+        checks.required("name", self.name)
+        checks.name("name", self.name)
+        least_zero = {"sliding_layer_count", "unquantized_parameter_count", "expert_count", "kv_lora_rank"}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, int) and not isinstance(value, bool):
+                checks.count(item.name, value, least=0 if item.name in least_zero else 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredMemory:
+    """Terms the caller knows better than the model does."""
+
+    weights_bytes: int | None = None
+    activation_bytes: int | None = None
+    peak_with_weights_bytes: int | None = None
+    runtime_bytes: int | None = None
+    graph_bytes: int | None = None
+    kv_pool_bytes: int | None = None
+    reserved_bytes: int | None = None
+    bytes_per_parameter: float | None = None
+
+    def __post_init__(self) -> None:
+        """Hold bytes to 0 or more."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name == "bytes_per_parameter":
+                checks.positive(item.name, value)
+            else:
+                checks.count(item.name, value, least=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuestion:
+    """What is asked; the shape and the device are already resolved."""
+
+    shape: ModelShape
+    device: Accelerator
+    engine: str = "generic"
+    engine_version: str | None = None
+    accelerator_count: int | None = None
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    expert_parallel: int = 1
+    data_parallel: int = 1
+    weight_precision: str | None = None
+    kv_cache_type: str | None = None
+    memory_utilization_ratio: float | None = None
+    max_model_len: int | None = None
+    max_num_seqs: int | None = None
+    max_num_batched_tokens: int | None = None
+    chunked_prefill: bool | None = None
+    eager: bool | None = None
+    block_tokens: int | None = None
+    declared: DeclaredMemory = field(default_factory=DeclaredMemory)
+    request_tokens: int | None = None
+    concurrency: int | None = None
+
+    def __post_init__(self) -> None:
+        """Hold counts and the utilization to their ranges."""
+        for key in (
+            "accelerator_count",
+            "max_model_len",
+            "max_num_seqs",
+            "max_num_batched_tokens",
+            "block_tokens",
+            "request_tokens",
+            "concurrency",
+        ):
+            checks.count(key, getattr(self, key))
+        for key in ("tensor", "pipeline", "expert", "data"):
+            checks.count(f"parallelism.{key}", getattr(self, f"{key}_parallel"))
+        checks.share("memory_utilization_ratio", self.memory_utilization_ratio)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPart:
+    """A part of a term."""
+
+    name: str
+    bytes: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryTerm:
+    """One term on one accelerator, with its interval where one is known."""
+
+    kind: MemoryTermKind
+    bytes: int
+    origin: Origin
+    low_bytes: int | None = None
+    high_bytes: int | None = None
+    note: str = ""
+    parts: tuple[MemoryPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """A change that would turn the verdict."""
+
+    change: str
+    value: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFit:
+    """The worst accelerator's ledger and what fits in it."""
+
+    verdict: FitVerdict
+    total_bytes: int
+    budget_bytes: int
+    terms: tuple[MemoryTerm, ...]
+    kv_pool_bytes: int
+    kv_bytes_per_token: int
+    kv_fixed_bytes_per_request: int
+    block_tokens: int
+    requests_reserved: int
+    requests_steady: int
+    kv_needed_bytes: int
+    binding_term: MemoryTermKind
+    equation: str
+    prefill_mode: str
+    rank: str
+    model_weights_bytes: int
+    kv_pool_tokens: int | None = None
+    full_length_requests: float | None = None
+    max_request_tokens: int | None = None
+    smallest_accelerator_count: int | None = None
+    remedies: tuple[Remedy, ...] = ()
+    assumed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()

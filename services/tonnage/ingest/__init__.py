@@ -1,0 +1,1 @@
+"""The ingest server: servicer, codec and use cases."""

@@ -1,0 +1,1 @@
+"""The planning server: servicers, codec and use cases."""

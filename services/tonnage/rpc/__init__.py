@@ -1,0 +1,1 @@
+"""What both servers share: server, interceptors, status, shared codecs, paging."""
