@@ -1,1 +1,1 @@
-"""What the pages share: session, presenters, charts, widgets and words."""
+"""What the pages stand on: requests from widgets, and replies turned into rows, labels and charts."""

@@ -11,6 +11,7 @@ from tonnage import checks
 if TYPE_CHECKING:
     from tonnage.domain.finding import Finding, Origin
     from tonnage.domain.hardware import Accelerator
+    from tonnage.domain.model import CompressionShape, ExpertShape, StateShape, TowerShape
 
 
 class MemoryTermKind(StrEnum):
@@ -34,7 +35,12 @@ class FitVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShape:
-    """Shape of a model; None is not stated. Counts of parameters are whole-model."""
+    """Shape of a model; None is not stated. Counts of parameters are whole-model.
+
+    ``kv_head_count`` and ``head_dim`` are of the layers that keep every token; window layers
+    have ``sliding_kv_head_count`` and ``sliding_head_dim`` where they differ. Layers that
+    attend at all number ``full_layer_count + sliding_layer_count`` where stated, else all.
+    """
 
     name: str
     total_parameter_count: int | None = None
@@ -58,6 +64,20 @@ class ModelShape:
     max_position_embeddings: int | None = None
     checkpoint_precision: str | None = None
     expert_count: int | None = None
+    architecture: str | None = None
+    full_layer_count: int | None = None
+    value_head_dim: int | None = None
+    q_lora_rank: int | None = None
+    qk_nope_head_dim: int | None = None
+    index_layer_count: int | None = None
+    index_head_count: int | None = None
+    index_head_dim: int | None = None
+    cross_layer_count: int | None = None
+    kv_shared_layer_count: int | None = None
+    experts: ExpertShape | None = None
+    state: StateShape | None = None
+    tower: TowerShape | None = None
+    compression: CompressionShape | None = None
     source: str = ""
     extra: tuple[tuple[str, str], ...] = field(default=())
 
@@ -65,7 +85,17 @@ class ModelShape:
         """Hold counts to 1 or more."""
         checks.required("name", self.name)
         checks.name("name", self.name)
-        least_zero = {"sliding_layer_count", "unquantized_parameter_count", "expert_count", "kv_lora_rank"}
+        least_zero = {
+            "sliding_layer_count",
+            "unquantized_parameter_count",
+            "expert_count",
+            "kv_lora_rank",
+            "q_lora_rank",
+            "full_layer_count",
+            "index_layer_count",
+            "cross_layer_count",
+            "kv_shared_layer_count",
+        }
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, int) and not isinstance(value, bool):
@@ -96,6 +126,27 @@ class DeclaredMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightInventory:
+    """Bytes of a checkpoint's tensors as they lie in its files."""
+
+    total_bytes: int
+    embedding_bytes: int = 0
+    """Input embedding and output head."""
+    expert_bytes: int = 0
+    """Routed experts."""
+    replicated_bytes: int = 0
+    """Norms, biases, routers: every accelerator holds all of them."""
+    tower_bytes: int = 0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold bytes to 0 or more."""
+        checks.count("inventory.total_bytes", self.total_bytes)
+        for name in ("embedding_bytes", "expert_bytes", "replicated_bytes", "tower_bytes"):
+            checks.count(f"inventory.{name}", getattr(self, name), least=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuestion:
     """What is asked; the shape and the device are already resolved."""
 
@@ -120,9 +171,17 @@ class MemoryQuestion:
     declared: DeclaredMemory = field(default_factory=DeclaredMemory)
     request_tokens: int | None = None
     concurrency: int | None = None
+    foreign_bytes: int | None = None
+    """Memory other processes hold on the accelerator."""
+    draft_token_count: int | None = None
+    """Tokens a draft proposes per step; None is no speculative decoding."""
+    inventory: WeightInventory | None = None
+    """Exact tensor bytes of the checkpoint, where its index or header was read."""
 
     def __post_init__(self) -> None:
         """Hold counts and the utilization to their ranges."""
+        checks.count("foreign_bytes", self.foreign_bytes, least=0)
+        checks.count("draft_token_count", self.draft_token_count, least=0)
         for key in (
             "accelerator_count",
             "max_model_len",
@@ -192,6 +251,8 @@ class MemoryFit:
     kv_pool_tokens: int | None = None
     full_length_requests: float | None = None
     max_request_tokens: int | None = None
+    printed_tokens: int | None = None
+    """What the engine prints as cache tokens; for mixed layers that is no count of rows."""
     smallest_accelerator_count: int | None = None
     remedies: tuple[Remedy, ...] = ()
     assumed: tuple[str, ...] = ()

@@ -1,0 +1,71 @@
+"""The messages the pages speak, under one name, and how to ask them for presence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from google.protobuf import json_format
+from tonnage.v1 import (
+    benchmark_service_pb2,
+    catalog_pb2,
+    catalog_service_pb2,
+    finding_pb2,
+    ingest_service_pb2,
+    memory_pb2,
+    plan_pb2,
+    planning_service_pb2,
+    run_pb2,
+    workload_pb2,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "benchmark_service_pb2",
+    "catalog_pb2",
+    "catalog_service_pb2",
+    "count_of",
+    "enum_word",
+    "finding_pb2",
+    "ingest_service_pb2",
+    "memory_pb2",
+    "number_of",
+    "plan_pb2",
+    "planning_service_pb2",
+    "run_pb2",
+    "to_json",
+    "workload_pb2",
+]
+
+DEFAULT_NAMESPACE: Final = "default"
+
+
+def number_of(message: Message, field: str) -> float | None:
+    """Return a measured number, or None where the field is absent."""
+    return float(getattr(message, field)) if message.HasField(field) else None
+
+
+def count_of(message: Message, field: str) -> int | None:
+    """Return a count, or None where the field is absent."""
+    return int(getattr(message, field)) if message.HasField(field) else None
+
+
+def enum_word(message: Message, field: str) -> str:
+    """Return an enum's value as a lower-case word without its prefix; "unspecified" for 0.
+
+    ``BOTTLENECK_TTFT`` gives "ttft". A number this release does not know gives "unknown-7".
+    """
+    described = message.DESCRIPTOR.fields_by_name[field].enum_type
+    number = int(getattr(message, field))
+    value = described.values_by_number.get(number)
+    if value is None:
+        return f"unknown-{number}"
+    prefix = described.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return str(value.name.removeprefix(prefix)).lower()
+
+
+def to_json(message: Message) -> str:
+    """Return protobuf JSON with the names of the .proto files, indented."""
+    return json_format.MessageToJson(message, preserving_proto_field_name=True, indent=2)
