@@ -1,43 +1,16 @@
-"""The messages the pages speak, under one name, and how to ask them for presence."""
+"""The messages the pages speak, as ``pb``, and how to ask them for presence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
-from tonnage.v1 import (
-    benchmark_service_pb2,
-    catalog_pb2,
-    catalog_service_pb2,
-    finding_pb2,
-    ingest_service_pb2,
-    memory_pb2,
-    plan_pb2,
-    planning_service_pb2,
-    run_pb2,
-    workload_pb2,
-)
+from tonnage.client import messages as pb
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-__all__ = [
-    "DEFAULT_NAMESPACE",
-    "benchmark_service_pb2",
-    "catalog_pb2",
-    "catalog_service_pb2",
-    "count_of",
-    "enum_word",
-    "finding_pb2",
-    "ingest_service_pb2",
-    "memory_pb2",
-    "number_of",
-    "plan_pb2",
-    "planning_service_pb2",
-    "run_pb2",
-    "to_json",
-    "workload_pb2",
-]
+__all__ = ["DEFAULT_NAMESPACE", "count_of", "enum_word", "number_of", "pb", "to_json"]
 
 DEFAULT_NAMESPACE: Final = "default"
 

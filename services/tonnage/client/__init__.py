@@ -1,1 +1,16 @@
 """Typed clients of both servers; imports grpc and the stubs only."""
+
+from tonnage.client import errors, messages
+from tonnage.client.errors import ClientError
+from tonnage.client.ingest import IngestAsyncClient, IngestClient
+from tonnage.client.planning import PlanningAsyncClient, PlanningClient
+
+__all__ = [
+    "ClientError",
+    "IngestAsyncClient",
+    "IngestClient",
+    "PlanningAsyncClient",
+    "PlanningClient",
+    "errors",
+    "messages",
+]

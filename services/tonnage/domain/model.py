@@ -24,6 +24,8 @@ class ExpertShape:
     shared_intermediate_size: int | None = None
     dense_layer_count: int = 0
     """Leading layers that keep one dense feed-forward block."""
+    layer_count: int | None = None
+    """Layers that have experts; None is all but the dense ones."""
 
     def __post_init__(self) -> None:
         """Hold counts to 1 or more, the dense and shared ones to 0 or more."""
@@ -77,6 +79,6 @@ class TowerShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionShape:
-    """Attention that keeps one row every ``ratio`` tokens, as (ratio, layers) pairs; ratio 0 keeps a window only."""
+    """Attention that keeps one row every ``ratio`` tokens: (ratio, layers); ratio 0 keeps a window."""
 
     ratios: tuple[tuple[int, int], ...]

@@ -18,17 +18,28 @@ HEAD_BYTES = 65_536
 class Head:
     """The start of a file, decompressed and decoded, from which readers tell whether it is theirs.
 
-    ``document`` is the whole JSON object or the first element where the file is small or the head
-    suffices to parse it; ``keys`` are the top-level JSON keys seen; ``columns`` the header cells of a table.
+    ``kind`` is one of empty, json-object, json-lines, json-array, yaml, table, text, parquet, binary.
+    ``document`` is the JSON or YAML value: whole when ``document_is_whole``, else what could be read of its
+    start; for JSON lines it is the first line's value. ``keys`` are the keys of the document, or of its first
+    element where it is a list; ``columns`` the header cells of a table.
     """
 
     text: str
     document: object | None = None
+    document_is_whole: bool = False
     keys: frozenset[str] = frozenset()
     columns: tuple[str, ...] = ()
     kind: str = "text"
     filename: str = ""
     binary: bytes = b""
+
+    @property
+    def first(self) -> dict[str, object]:
+        """Return the document, or its first element where it is a list; empty when neither is an object."""
+        value = self.document
+        if isinstance(value, list):
+            value = value[0] if value else None
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +61,11 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file to read: ``open_binary`` gives fresh decompressed UTF-8 bytes each time."""
+    """A file to read: ``open_binary`` gives fresh decompressed UTF-8 bytes each time.
+
+    ``size_bytes`` is that of the upload, before decompression. ``options`` hold what the caller declares of
+    the file (``decimal``: "," for decimal commas).
+    """
 
     open_binary: Callable[[], IO[bytes]]
     filename: str
@@ -62,13 +77,17 @@ class Source:
 
 @runtime_checkable
 class Format(Protocol):
-    """Reads the files of one load tool."""
+    """Reads the files of one load tool.
+
+    ``expects`` lists the keys or columns of each layout, for the hint on a file that nobody recognises.
+    """
 
     name: str
     title: str
     recognised_by: str
     metric_definitions: str
     definitions: Sequence[Definition]
+    expects: Sequence[Sequence[str]]
 
     def recognises(self, head: Head) -> Match | None:
         """Tell from the first bytes whether the file is ours."""

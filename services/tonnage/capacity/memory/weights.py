@@ -1,0 +1,202 @@
+"""Weights one accelerator holds: what is split, what is copied, which pipeline stage is the fullest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from tonnage.capacity.memory.parameters import Parts, parts
+from tonnage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tonnage.capacity.memory.dtypes import WeightFormat
+    from tonnage.domain.memory import MemoryQuestion, ModelShape, WeightInventory
+
+PADDED_EXPERT_WIDTH: Final = 256
+"""4-bit expert kernels of Hopper and Blackwell cards pad an expert's width to whole tiles of this many columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankWeights:
+    """Bytes on the accelerator of the fullest pipeline stage, and of the whole model."""
+
+    rank_bytes: int
+    model_bytes: int
+    stage: str
+    counted: bool
+    """False when they rest on a total alone, or on bytes the caller declared."""
+    parts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    tensor: int
+    pipeline: int
+    experts: int
+    kv_heads: int | None
+
+
+def _split(question: MemoryQuestion) -> _Split:
+    tensor = question.tensor_parallel
+    experts = tensor * question.data_parallel if question.expert_parallel > 1 else tensor
+    return _Split(tensor, question.pipeline_parallel, max(experts, question.expert_parallel), question.shape.kv_head_count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bytes:
+    """Bytes of the whole model by how they are split."""
+
+    embedding: Fraction
+    head: Fraction
+    experts: Fraction
+    split: Fraction
+    copied: Fraction
+    key_value: Fraction
+    tower: Fraction
+
+    @property
+    def total(self) -> Fraction:
+        return self.embedding + self.head + self.experts + self.split + self.copied + self.key_value + self.tower
+
+
+def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> Fraction:
+    """Return what padding multiplies the experts' bytes by."""
+    experts = question.shape.experts
+    if experts is None or kind.name != "mxfp4" or question.device.architecture not in {"Hopper", "Blackwell"}:
+        return Fraction(1)
+    width = Fraction(experts.intermediate_size, tensor)
+    tiles = -(-width // PADDED_EXPERT_WIDTH)
+    return Fraction(tiles * PADDED_EXPERT_WIDTH) / width
+
+
+def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _Bytes:
+    """Price each part; what a stated total holds beyond the counted parts goes to the split ones."""
+    linear = count.text_count - count.ends_count - count.expert_count
+    if linear < 0:
+        raise InvalidInput.field(
+            "shape.total_parameter_count",
+            count.text_count,
+            f"is below the {count.ends_count + count.expert_count} of its embedding, head and experts",
+            "check the shape",
+        )
+    known = count.linear_count
+    scale = Fraction(linear, known) if known else Fraction(0)
+    rest = Fraction(0) if known else linear * kind.dense_bytes
+    attention = kind.attention_bytes * scale
+    return _Bytes(
+        embedding=(count.ends_count - count.head_count) * kind.ends_bytes,
+        head=count.head_count * kind.ends_bytes,
+        experts=count.expert_count * kind.expert_bytes * _padding(question, kind, question.tensor_parallel),
+        split=count.attention_count * attention + count.dense_count * kind.dense_bytes * scale + rest,
+        copied=count.copied_count * attention,
+        key_value=count.key_value_count * attention,
+        tower=count.tower_count * kind.ends_bytes,
+    )
+
+
+def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
+    total = shape.total_parameter_count
+    if total is None:
+        raise InvalidInput.field(
+            "shape.total_parameter_count", None, "is required and absent", "state it, or layers and sizes, or the weights"
+        )
+    wide = shape.unquantized_parameter_count if shape.unquantized_parameter_count is not None else 0
+    if wide > total:
+        raise InvalidInput.field(
+            "shape.unquantized_parameter_count", wide, f"is above the total of {total}", "give a part of the total"
+        )
+    zero = Fraction(0)
+    return _Bytes(
+        embedding=wide * kind.ends_bytes,
+        head=zero,
+        experts=zero,
+        split=(total - wide) * kind.dense_bytes,
+        copied=zero,
+        key_value=zero,
+        tower=zero,
+    )
+
+
+def _from_inventory(found: WeightInventory) -> _Bytes:
+    rest = found.total_bytes - found.embedding_bytes - found.expert_bytes - found.replicated_bytes - found.tower_bytes
+    if rest < 0:
+        raise InvalidInput.field("inventory.total_bytes", found.total_bytes, "is below the sum of its parts", "check them")
+    zero = Fraction(0)
+    return _Bytes(
+        embedding=Fraction(found.embedding_bytes),
+        head=zero,
+        experts=Fraction(found.expert_bytes),
+        split=Fraction(rest),
+        copied=Fraction(found.replicated_bytes),
+        key_value=zero,
+        tower=Fraction(found.tower_bytes),
+    )
+
+
+def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction, str, tuple[tuple[str, int], ...]]:
+    """Return the fullest stage's bytes: most layers, and the larger of the two ends."""
+    kv_split = min(split.tensor, split.kv_heads) if split.kv_heads is not None else split.tensor
+    share = Fraction(-(-layers // split.pipeline), layers) if layers is not None else Fraction(1, split.pipeline)
+    per_layer = share * (whole.split / split.tensor + whole.copied + whole.key_value / kv_split)
+    experts = share * whole.experts / split.experts
+    if split.pipeline == 1:
+        ends, stage = whole.embedding + whole.head, "every rank"
+    elif whole.head >= whole.embedding:
+        ends, stage = whole.head, "the last pipeline stage"
+    else:
+        # A tied embedding stands on both the first and the last stage.
+        ends, stage = whole.embedding, "the first pipeline stage"
+    ends /= split.tensor
+    named = (
+        ("layers", round(per_layer)),
+        ("experts", round(experts)),
+        ("embedding and head", round(ends)),
+        ("towers", round(whole.tower)),
+    )
+    shown = tuple((name, size) for name, size in named if size)
+    return per_layer + experts + ends + whole.tower, stage, shown
+
+
+def rank_weights(question: MemoryQuestion, kind: WeightFormat, table_bytes: int) -> RankWeights:
+    """Return the weights on the fullest rank; ``table_bytes`` are position tables every rank holds.
+
+    Declared bytes per parameter multiply all parameters, experts included.
+    Raises ``InvalidInput`` naming the size that is missing.
+    """
+    shape, declared = question.shape, question.declared
+    split = _split(question)
+    if declared.bytes_per_parameter is not None:
+        return _declared_rate(question, declared.bytes_per_parameter, split)
+    count = parts(shape)
+    counted = count.ends_count > 0 and (count.linear_count > 0 or count.stated_total is not None)
+    if question.inventory is not None:
+        whole = _from_inventory(question.inventory)
+    elif shape.unquantized_parameter_count is not None or not counted:
+        whole = _from_total(shape, kind)
+    else:
+        whole = _from_parts(question, count, kind)
+    rank, stage, shown = _spread(whole, split, shape.layer_count)
+    tables = (("position tables", table_bytes),) if table_bytes else ()
+    return RankWeights(
+        rank_bytes=round(rank) + table_bytes,
+        model_bytes=round(whole.total),
+        stage=stage,
+        counted=counted or question.inventory is not None,
+        parts=shown + tables,
+    )
+
+
+def _declared_rate(question: MemoryQuestion, rate: float, split: _Split) -> RankWeights:
+    total = question.shape.total_parameter_count
+    if total is None:
+        raise InvalidInput.field(
+            "shape.total_parameter_count", None, "is required with declared.bytes_per_parameter", "state the total"
+        )
+    model = Fraction(str(rate)) * total
+    return RankWeights(
+        rank_bytes=round(model / (split.tensor * split.pipeline)),
+        model_bytes=round(model),
+        stage="every rank",
+        counted=False,
+    )

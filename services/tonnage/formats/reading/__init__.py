@@ -1,0 +1,1 @@
+"""What readers share: opening bytes, sniffing, JSON and tables, typed access, statistics, grouping."""

@@ -1,0 +1,95 @@
+"""JSON as load tools write it: NaN and Infinity, one object a line, and files too large to hold."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Final
+
+from tonnage.errors import MalformedReport, TooLarge
+from tonnage.formats.reading.skim import array_elements, skimmed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tonnage.formats.base import Source
+
+WHOLE_BYTES: Final = 8 << 20
+_MAX_SKIMMED_BYTES: Final = 64 << 20
+_MAX_LINE_BYTES: Final = 64 << 20
+
+
+def loads(text: str | bytes, place: str) -> object:
+    """Return the value of one JSON text; NaN and Infinity become floats.
+
+    Raises ``MalformedReport`` naming ``place``, line and column.
+    """
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{place}, line {error.lineno} column {error.colno}"
+        cure = "the file may be cut off: send it whole" if _cut_off(error) else "send it as the tool wrote it"
+        raise MalformedReport.field("report", where, f"is not JSON ({error.msg})", cure) from error
+    except (ValueError, RecursionError) as error:
+        raise MalformedReport.field("report", place, f"is not JSON ({error})", "send it as the tool wrote it") from error
+    return value
+
+
+def _cut_off(error: json.JSONDecodeError) -> bool:
+    return error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
+
+
+def whole_document(source: Source) -> object:
+    """Return the file's one JSON value; of a large file, arrays beyond 1,000 elements are cut.
+
+    Readers use it for summaries: the per-request lists of a large file are not complete in what is returned.
+    """
+    if source.head.document_is_whole:
+        return source.head.document
+    with source.open_binary() as stream:
+        text = bytearray()
+        for piece in skimmed(stream):
+            text += piece
+            if len(text) > _MAX_SKIMMED_BYTES:
+                raise TooLarge(
+                    "the file's summary is larger than 64 MiB even without per-request lists; send the summary alone",
+                    limit_bytes=_MAX_SKIMMED_BYTES,
+                )
+    return loads(bytes(text), "the document")
+
+
+def lines(source: Source) -> Iterator[tuple[int, object]]:
+    """Yield line number (from 1) and value of each non-empty line; memory is bounded by the longest line."""
+    with source.open_binary() as stream:
+        for number, line in enumerate(_bounded_lines(stream), start=1):
+            if line.strip():
+                yield number, loads(line, f"line {number}")
+
+
+def _bounded_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    while line := stream.readline(_MAX_LINE_BYTES + 1):
+        if len(line) > _MAX_LINE_BYTES:
+            raise TooLarge("one line is longer than 64 MiB; send the tool's summary file", limit_bytes=_MAX_LINE_BYTES)
+        yield line
+
+
+def documents(source: Source) -> Iterator[tuple[str, object]]:
+    """Yield place and value of each point: a lone object, each line, or each element of an array."""
+    if source.head.kind == "json-lines":
+        for number, value in lines(source):
+            yield f"line {number}", value
+    elif source.head.kind == "json-array":
+        yield from elements(source)
+    else:
+        yield "", whole_document(source)
+
+
+def elements(source: Source) -> Iterator[tuple[str, object]]:
+    """Yield place and value of each element of the file's one array, held one at a time when it is large."""
+    if source.head.document_is_whole:
+        value = source.head.document
+        for index, element in enumerate(value if isinstance(value, list) else []):
+            yield f"[{index}]", element
+        return
+    with source.open_binary() as stream:
+        for index, raw in enumerate(array_elements(stream)):
+            yield f"[{index}]", loads(raw, f"element {index}")

@@ -1,0 +1,1 @@
+"""ECharts option dictionaries; knows no Streamlit and computes nothing a service should."""

@@ -1,0 +1,1 @@
+"""Replies turned into rows, labels and pictures; knows no Streamlit."""
