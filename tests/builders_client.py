@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
@@ -50,9 +50,8 @@ def fail(
     if retry_after_s is not None:
         details.append(_packed(error_details_pb2.RetryInfo(retry_delay=duration_pb2.Duration(seconds=retry_after_s))))
     status = rpc_status.to_status(status_pb2.Status(code=code, message=message, details=details))
-    context.abort_with_status(
-        _Status(status.code, status.details, (*status.trailing_metadata, ("x-request-id", "req-1")))
-    )
+    trailers = (*status.trailing_metadata, ("x-request-id", "req-1"))
+    context.abort_with_status(cast("grpc.Status", _Status(status.code, status.details, trailers)))
     raise AssertionError(code_pb2.Code.Name(code))
 
 

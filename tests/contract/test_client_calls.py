@@ -53,7 +53,7 @@ class _Planning(planning_service_pb2_grpc.PlanningServiceServicer):
     def _unserved(self, request: Any, context: Any) -> Any:  # noqa: ARG002 -- gRPC's shape
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not here")
 
-    FitVram = EstimateTokenDemand = ComputeUtilization = EstimateServerCount = _unserved  # type: ignore[assignment]
+    FitVram = EstimateTokenDemand = ComputeUtilization = EstimateServerCount = _unserved
 
 
 class _Catalog(catalog_service_pb2_grpc.CatalogServiceServicer):

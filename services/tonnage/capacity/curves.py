@@ -11,7 +11,6 @@ from tonnage.capacity.exact import shown
 from tonnage.capacity.levels import CurveLevel, UnusedLevel, combine, place
 from tonnage.capacity.shape import Shape, shape_of
 from tonnage.capacity.works import mean_work, spread_of_lengths
-from tonnage.domain.configuration import Configuration
 from tonnage.domain.finding import Evidence, Finding, Origin
 from tonnage.domain.measurement import ArrivalKind, TestState, TextWork
 from tonnage.errors import InvalidInput
@@ -19,6 +18,7 @@ from tonnage.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tonnage.domain.configuration import Configuration
     from tonnage.domain.measurement import Run, Work
 
 _LENGTHS_NOTED: Final = 1.1
@@ -113,7 +113,10 @@ def _one_sweep(runs: Sequence[Run]) -> Run:
         for name in ("configuration", "tool", "metric_definitions", "arrival_kind"):
             if getattr(run, name) != getattr(first, name):
                 raise InvalidInput.field(
-                    "runs", getattr(run, name), f"differ in {name}", "give runs of one sweep; unlike runs are not pooled"
+                    "runs",
+                    getattr(run, name),
+                    f"differ in {name}",
+                    "give runs of one sweep; unlike runs are not pooled",
                 )
     return first
 
@@ -164,9 +167,7 @@ def _no_levels(
     if levels:
         return None
     reasons = "; ".join(dict.fromkeys(item.reason for item in unused)) or "the runs hold no levels"
-    return notes.error(
-        "NO_USABLE_LEVEL", f"no level can be used: {reasons}", remedy="measure again", evidence=evidence
-    )
+    return notes.error("NO_USABLE_LEVEL", f"no level can be used: {reasons}", remedy="measure again", evidence=evidence)
 
 
 def _mixed_lengths(levels: Sequence[CurveLevel], evidence: tuple[Evidence, ...]) -> Finding | None:

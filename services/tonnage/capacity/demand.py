@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from tonnage import checks
 from tonnage.capacity import notes
 from tonnage.capacity.exact import as_float, exact, product, shown
 from tonnage.domain.finding import Finding, Origin
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Work
     from tonnage.domain.workload import Demand, DemandBucket
-
-_NO_TOKENS: Final = (Fraction(0), Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,14 @@ def summarize(demand: Demand, buckets: tuple[DemandBucket, ...]) -> tuple[Demand
     sum to 1 and for figures too large to be meant.
     """
     check_shares(buckets)
-    known = rates(demand, buckets)
-    rows = tuple(_bucket_tokens(bucket, known) for bucket in buckets if _tokens_of(bucket.work) is not None)
+    return summary_of(rates(demand, buckets), buckets)
+
+
+def summary_of(known: Rates, buckets: Sequence[DemandBucket]) -> tuple[DemandSummary, tuple[Finding, ...]]:
+    """Return the summary of rates that are already known; shares must sum to 1."""
     peak = as_float("demand", known.peak)
     base = None if known.base is None else as_float("demand", known.base)
+    rows = tuple(row for bucket in buckets if (row := _bucket_tokens(bucket, peak, base)) is not None)
     summary = DemandSummary(
         peak_requests_per_s=peak,
         base_requests_per_s=base,
@@ -68,8 +72,8 @@ def summarize(demand: Demand, buckets: tuple[DemandBucket, ...]) -> tuple[Demand
         equation=known.equation,
         origin=known.origin,
         source=known.source,
-        peak_tokens=_total(buckets, known.peak) if rows else None,
-        base_tokens=_total(buckets, known.base) if rows and known.base is not None else None,
+        peak_tokens=_sum([row.peak for row in rows]),
+        base_tokens=_sum([row.base for row in rows if row.base is not None]),
         buckets=rows,
     )
     return summary, (*known.findings, *_no_tokens(buckets, known.peak))
@@ -142,34 +146,45 @@ def mean_output_tokens(buckets: Sequence[DemandBucket]) -> Fraction | None:
     return total
 
 
-def _tokens_of(work: Work) -> tuple[Fraction, Fraction, Fraction] | None:
+def _tokens_of(work: Work) -> tuple[float, float, float] | None:
     """Return input, cached input and output tokens of one request, or None where tokens mean nothing."""
     if isinstance(work, EmbeddingWork):
         if work.input_tokens_mean is None:
             return None
-        items = 1 if work.items_per_request is None else work.items_per_request
-        return product(work.input_tokens_mean, items), Fraction(0), Fraction(0)
+        items = 1.0 if work.items_per_request is None else work.items_per_request
+        return work.input_tokens_mean * items, 0.0, 0.0
     if not isinstance(work, TextWork) or work.input_tokens_mean is None or work.output_tokens_mean is None:
         return None
     hit = work.prefix_cache_hit_ratio
-    cached = product(work.input_tokens_mean, 0 if hit is None else hit)
-    return exact(work.input_tokens_mean), cached, exact(work.output_tokens_mean)
+    cached = 0.0 if hit is None else work.input_tokens_mean * hit
+    return work.input_tokens_mean, cached, work.output_tokens_mean
 
 
-def _bucket_tokens(bucket: DemandBucket, known: Rates) -> BucketTokenDemand:
-    base = None if known.base is None else _total((bucket,), known.base)
-    return BucketTokenDemand(work=bucket.work, share=bucket.share, peak=_total((bucket,), known.peak), base=base)
+def _bucket_tokens(bucket: DemandBucket, peak: float, base: float | None) -> BucketTokenDemand | None:
+    tokens = _tokens_of(bucket.work)
+    if tokens is None:
+        return None
+    return BucketTokenDemand(
+        work=bucket.work,
+        share=bucket.share,
+        peak=_rate(tokens, peak * bucket.share),
+        base=None if base is None else _rate(tokens, base * bucket.share),
+    )
 
 
-def _total(buckets: Sequence[DemandBucket], rate: Fraction) -> TokenDemand:
-    sums = [Fraction(0)] * 3
-    for bucket in buckets:
-        requests = rate * exact(bucket.share)
-        for place, tokens in enumerate(_tokens_of(bucket.work) or _NO_TOKENS):
-            sums[place] += requests * tokens
-    given, cached, output = (as_float("demand", value) for value in sums)
+def _rate(tokens: tuple[float, float, float], requests_per_s: float) -> TokenDemand:
+    given, cached, output = (requests_per_s * count for count in tokens)
+    checks.finite("demand", given + output)
+    return TokenDemand(input_tokens_per_s=given, cached_input_tokens_per_s=cached, output_tokens_per_s=output)
+
+
+def _sum(parts: Sequence[TokenDemand]) -> TokenDemand | None:
+    if not parts:
+        return None
     return TokenDemand(
-        input_tokens_per_s=given, cached_input_tokens_per_s=cached, output_tokens_per_s=output
+        input_tokens_per_s=math.fsum(part.input_tokens_per_s for part in parts),
+        cached_input_tokens_per_s=math.fsum(part.cached_input_tokens_per_s for part in parts),
+        output_tokens_per_s=math.fsum(part.output_tokens_per_s for part in parts),
     )
 
 

@@ -18,7 +18,10 @@ def exact(value: Amount) -> Fraction:
     """
     if isinstance(value, Fraction):
         return value
-    return Fraction(*Decimal(repr(float(value))).as_integer_ratio())
+    number = float(value)
+    if number.is_integer():
+        return Fraction(int(number))
+    return Fraction(*Decimal(repr(number)).as_integer_ratio())
 
 
 def as_float(path: str, value: Fraction) -> float:

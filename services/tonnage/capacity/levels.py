@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -116,7 +117,7 @@ def _problem(level: Level, load: float | None, rates: tuple[float, float | None,
     if not level.usable:
         codes = dict.fromkeys(finding.code for finding in level.findings)
         return "barred by " + (", ".join(codes) or "its reader")
-    if load is None or not load > 0:
+    if load is None or not 0 < load < math.inf:
         return "no offered load on this axis"
     if rates is None:
         return "neither requests/s nor tokens/s with their mean lengths are stated"
@@ -128,11 +129,11 @@ def _rates(level: Level) -> tuple[float, float | None, Origin] | None:
     work = level.work if isinstance(level.work, TextWork) else TextWork()
     given, out = work.input_tokens_mean, work.output_tokens_mean
     requests, origin = level.requests_per_s, Origin.MEASURED
-    if requests is None and level.output_tokens_per_s is not None and out:
+    if requests is None and level.output_tokens_per_s is not None and out is not None and out > 0:
         requests, origin = quotient(level.output_tokens_per_s, out), Origin.DERIVED
     elif requests is None and level.total_tokens_per_s is not None and given is not None and out is not None:
         requests, origin = float(exact(level.total_tokens_per_s) / (exact(given) + exact(out))), Origin.DERIVED
-    if requests is None or not requests > 0:
+    if requests is None or not 0 < requests < math.inf:
         return None
     output = level.output_tokens_per_s
     if output is None and out is not None:

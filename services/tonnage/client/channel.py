@@ -22,7 +22,7 @@ TOKEN_VARIABLE: Final = "TONNAGE_TOKEN"  # noqa: S105 -- the variable's name, no
 TLS_CA_VARIABLE: Final = "TONNAGE_TLS_CA"
 DEFAULT_TIMEOUT_S: Final = 10.0
 MAX_MESSAGE_BYTES: Final = 16 << 20
-KEEPALIVE_MS: Final = 300_000
+KEEPALIVE_MS: Final = 30_000
 
 # Only what was never handled is sent again; every write is idempotent by digest or request_id.
 _SERVICE_CONFIG: Final = json.dumps(

@@ -208,6 +208,17 @@ class Run:
         """Return the resource name."""
         return f"namespaces/{self.namespace}/runs/{self.run_id}"
 
+    def missing_for_plan(self) -> tuple[str, ...]:
+        """Return what a plan needs and no part of the run states, mean lengths and replicas included."""
+        works = [level.work for level in self.levels]
+        lengths = [
+            key
+            for key in ("input_tokens_mean", "output_tokens_mean")
+            if any(hasattr(work, key) for work in works) and all(getattr(work, key, None) is None for work in works)
+        ]
+        replicas = [] if self.replicas_under_test is not None else ["replicas_under_test"]
+        return (*self.configuration.missing_for_plan(), *lengths, *replicas)
+
 
 __all__ = [
     "METRICS",

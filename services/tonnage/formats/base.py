@@ -50,7 +50,7 @@ class Match:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Definition:
     """How one tool means a metric: ours, the tool's own name for it, and the words."""
 

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from tonnage.v1 import finding_pb2 as _finding_pb2
 from tonnage.v1 import plan_pb2 as _plan_pb2
 from tonnage.v1 import run_pb2 as _run_pb2
@@ -21,6 +22,34 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _RetestVerdict:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RetestVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RetestVerdict.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RETEST_VERDICT_UNSPECIFIED: _RetestVerdict.ValueType  # 0
+    """Never sent."""
+    RETEST_VERDICT_STANDS: _RetestVerdict.ValueType  # 1
+    """Nothing speaks against it."""
+    RETEST_VERDICT_ADVISED: _RetestVerdict.ValueType  # 2
+    """Usable, and should be measured again."""
+    RETEST_VERDICT_REQUIRED: _RetestVerdict.ValueType  # 3
+    """Not to be planned on before it is measured again."""
+
+class RetestVerdict(_RetestVerdict, metaclass=_RetestVerdictEnumTypeWrapper):
+    """How much a measurement still carries."""
+
+RETEST_VERDICT_UNSPECIFIED: RetestVerdict.ValueType  # 0
+"""Never sent."""
+RETEST_VERDICT_STANDS: RetestVerdict.ValueType  # 1
+"""Nothing speaks against it."""
+RETEST_VERDICT_ADVISED: RetestVerdict.ValueType  # 2
+"""Usable, and should be measured again."""
+RETEST_VERDICT_REQUIRED: RetestVerdict.ValueType  # 3
+"""Not to be planned on before it is measured again."""
+Global___RetestVerdict: _TypeAlias = RetestVerdict  # noqa: Y015
 
 @_typing.final
 class ListConfigurationsRequest(_message.Message):
@@ -435,3 +464,228 @@ class GetCurveResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__saturation_requests_per_s) -> _WhichOneofReturnType__saturation_requests_per_s | None: ...
 
 Global___GetCurveResponse: _TypeAlias = GetCurveResponse  # noqa: Y015
+
+@_typing.final
+class CheckRetestRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    PLANNED_FIELD_NUMBER: _builtins.int
+    PLANNED_CONDITIONS_FIELD_NUMBER: _builtins.int
+    SAMPLE_SET_FIELD_NUMBER: _builtins.int
+    AS_OF_DATE_FIELD_NUMBER: _builtins.int
+    MAX_AGE_DAYS_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    MIN_DATA_VERSION_FIELD_NUMBER: _builtins.int
+    namespace: _builtins.str
+    """Empty means "default"."""
+    sample_set: _builtins.str
+    """Request samples that will be used; compared when both sides name one."""
+    as_of_date: _builtins.str
+    """YYYY-MM-DD; empty means today, which the answer echoes."""
+    max_age_days: _builtins.int
+    """Days, at least 1; absent means 180."""
+    page_size: _builtins.int
+    page_token: _builtins.str
+    min_data_version: _builtins.int
+    @_builtins.property
+    def planned(self) -> _run_pb2.Configuration:
+        """What is planned or runs now. Empty checks every configuration against itself: age and states alone."""
+
+    @_builtins.property
+    def planned_conditions(self) -> _run_pb2.Conditions:
+        """Fields stated are compared with the newest run's."""
+
+    def __init__(
+        self,
+        *,
+        namespace: _builtins.str = ...,
+        planned: _run_pb2.Configuration | None = ...,
+        planned_conditions: _run_pb2.Conditions | None = ...,
+        sample_set: _builtins.str = ...,
+        as_of_date: _builtins.str = ...,
+        max_age_days: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        min_data_version: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_age_days", b"_max_age_days", "_min_data_version", b"_min_data_version", "max_age_days", b"max_age_days", "min_data_version", b"min_data_version", "planned", b"planned", "planned_conditions", b"planned_conditions"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_age_days", b"_max_age_days", "_min_data_version", b"_min_data_version", "as_of_date", b"as_of_date", "max_age_days", b"max_age_days", "min_data_version", b"min_data_version", "namespace", b"namespace", "page_size", b"page_size", "page_token", b"page_token", "planned", b"planned", "planned_conditions", b"planned_conditions", "sample_set", b"sample_set"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__max_age_days: _TypeAlias = _typing.Literal["max_age_days"]  # noqa: Y015
+    _WhichOneofArgType__max_age_days: _TypeAlias = _typing.Literal["_max_age_days", b"_max_age_days"]  # noqa: Y015
+    _WhichOneofReturnType__min_data_version: _TypeAlias = _typing.Literal["min_data_version"]  # noqa: Y015
+    _WhichOneofArgType__min_data_version: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_age_days) -> _WhichOneofReturnType__max_age_days | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_data_version) -> _WhichOneofReturnType__min_data_version | None: ...
+
+Global___CheckRetestRequest: _TypeAlias = CheckRetestRequest  # noqa: Y015
+
+@_typing.final
+class FieldChange(_message.Message):
+    """A field that differs between what was measured and what is planned."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIELD_FIELD_NUMBER: _builtins.int
+    MEASURED_FIELD_NUMBER: _builtins.int
+    PLANNED_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    field: _builtins.str
+    """Name in Configuration or Conditions, or "sample_set"."""
+    measured: _builtins.str
+    """As text; empty when not stated."""
+    planned: _builtins.str
+    verdict: Global___RetestVerdict.ValueType
+    reason: _builtins.str
+    """Why such a change moves capacity."""
+    @_builtins.property
+    def states(self) -> _containers.RepeatedScalarFieldContainer[_run_pb2.TestState.ValueType]:
+        """States to run again."""
+
+    def __init__(
+        self,
+        *,
+        field: _builtins.str = ...,
+        measured: _builtins.str = ...,
+        planned: _builtins.str = ...,
+        verdict: Global___RetestVerdict.ValueType = ...,
+        reason: _builtins.str = ...,
+        states: _abc.Iterable[_run_pb2.TestState.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field", "measured", b"measured", "planned", b"planned", "reason", b"reason", "states", b"states", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FieldChange: _TypeAlias = FieldChange  # noqa: Y015
+
+@_typing.final
+class StateCoverage(_message.Message):
+    """Whether a state was measured."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATE_FIELD_NUMBER: _builtins.int
+    COVERED_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    EVIDENCE_FIELD_NUMBER: _builtins.int
+    state: _run_pb2.TestState.ValueType
+    covered: _builtins.bool
+    origin: _finding_pb2.Origin.ValueType
+    """MEASURED when a run says so, DERIVED when its levels show it."""
+    @_builtins.property
+    def evidence(self) -> _finding_pb2.Evidence:
+        """Newest run that covers it."""
+
+    def __init__(
+        self,
+        *,
+        state: _run_pb2.TestState.ValueType = ...,
+        covered: _builtins.bool = ...,
+        origin: _finding_pb2.Origin.ValueType = ...,
+        evidence: _finding_pb2.Evidence | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["covered", b"covered", "evidence", b"evidence", "origin", b"origin", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StateCoverage: _TypeAlias = StateCoverage  # noqa: Y015
+
+@_typing.final
+class RetestItem(_message.Message):
+    """One configuration that was measured, against what is planned."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFIGURATION_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CHANGES_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    STATES_TO_RUN_FIELD_NUMBER: _builtins.int
+    AGE_DAYS_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    verdict: Global___RetestVerdict.ValueType
+    age_days: _builtins.int
+    """Days since the newest run; absent when no run is dated."""
+    @_builtins.property
+    def configuration(self) -> _run_pb2.Configuration: ...
+    @_builtins.property
+    def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldChange]: ...
+    @_builtins.property
+    def states(self) -> _containers.RepeatedCompositeFieldContainer[Global___StateCoverage]:
+        """Low, typical, peak, burst, soak."""
+
+    @_builtins.property
+    def states_to_run(self) -> _containers.RepeatedScalarFieldContainer[_run_pb2.TestState.ValueType]:
+        """States to run, by the changes, the age and what is missing."""
+
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    def __init__(
+        self,
+        *,
+        configuration: _run_pb2.Configuration | None = ...,
+        verdict: Global___RetestVerdict.ValueType = ...,
+        changes: _abc.Iterable[Global___FieldChange] | None = ...,
+        states: _abc.Iterable[Global___StateCoverage] | None = ...,
+        states_to_run: _abc.Iterable[_run_pb2.TestState.ValueType] | None = ...,
+        age_days: _builtins.int | None = ...,
+        findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_age_days", b"_age_days", "age_days", b"age_days", "configuration", b"configuration"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_age_days", b"_age_days", "age_days", b"age_days", "changes", b"changes", "configuration", b"configuration", "findings", b"findings", "states", b"states", "states_to_run", b"states_to_run", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__age_days: _TypeAlias = _typing.Literal["age_days"]  # noqa: Y015
+    _WhichOneofArgType__age_days: _TypeAlias = _typing.Literal["_age_days", b"_age_days"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__age_days) -> _WhichOneofReturnType__age_days | None: ...
+
+Global___RetestItem: _TypeAlias = RetestItem  # noqa: Y015
+
+@_typing.final
+class CheckRetestResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    AS_OF_DATE_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    DATA_VERSION_FIELD_NUMBER: _builtins.int
+    TOTAL_COUNT_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    as_of_date: _builtins.str
+    next_page_token: _builtins.str
+    data_version: _builtins.int
+    total_count: _builtins.int
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetestItem]:
+        """Nearest first: fewest grave changes, then fewest changes, then by fingerprint."""
+
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___RetestItem] | None = ...,
+        as_of_date: _builtins.str = ...,
+        next_page_token: _builtins.str = ...,
+        data_version: _builtins.int = ...,
+        total_count: _builtins.int = ...,
+        findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_date", b"as_of_date", "data_version", b"data_version", "findings", b"findings", "items", b"items", "next_page_token", b"next_page_token", "total_count", b"total_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckRetestResponse: _TypeAlias = CheckRetestResponse  # noqa: Y015

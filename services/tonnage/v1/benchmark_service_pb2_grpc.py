@@ -55,6 +55,11 @@ class BenchmarkServiceStub(object):
                 request_serializer=tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveRequest.SerializeToString,
                 response_deserializer=tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveResponse.FromString,
                 _registered_method=True)
+        self.CheckRetest = channel.unary_unary(
+                '/tonnage.v1.BenchmarkService/CheckRetest',
+                request_serializer=tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestResponse.FromString,
+                _registered_method=True)
 
 
 class BenchmarkServiceServicer(object):
@@ -89,6 +94,13 @@ class BenchmarkServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckRetest(self, request, context):
+        """What has to be measured again: changes since the measurement, age, and states nobody measured.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_BenchmarkServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -111,6 +123,11 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
                     servicer.GetCurve,
                     request_deserializer=tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveRequest.FromString,
                     response_serializer=tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveResponse.SerializeToString,
+            ),
+            'CheckRetest': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckRetest,
+                    request_deserializer=tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -222,6 +239,33 @@ class BenchmarkService(object):
             '/tonnage.v1.BenchmarkService/GetCurve',
             tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveRequest.SerializeToString,
             tonnage_dot_v1_dot_benchmark__service__pb2.GetCurveResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckRetest(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.BenchmarkService/CheckRetest',
+            tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestRequest.SerializeToString,
+            tonnage_dot_v1_dot_benchmark__service__pb2.CheckRetestResponse.FromString,
             options,
             channel_credentials,
             insecure,

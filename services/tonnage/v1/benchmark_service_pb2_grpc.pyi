@@ -41,6 +41,8 @@ class BenchmarkServiceStub:
     """One run with its levels."""
     GetCurve: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetCurveRequest, _benchmark_service_pb2.GetCurveResponse]
     """The curve of one configuration and request size, with Q_slo when an SLO is given."""
+    CheckRetest: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.CheckRetestRequest, _benchmark_service_pb2.CheckRetestResponse]
+    """What has to be measured again: changes since the measurement, age, and states nobody measured."""
 
 @_typing.type_check_only
 class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
@@ -55,6 +57,8 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """One run with its levels."""
     GetCurve: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetCurveRequest, _benchmark_service_pb2.GetCurveResponse]  # type: ignore[assignment]
     """The curve of one configuration and request size, with Q_slo when an SLO is given."""
+    CheckRetest: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.CheckRetestRequest, _benchmark_service_pb2.CheckRetestResponse]  # type: ignore[assignment]
+    """What has to be measured again: changes since the measurement, age, and states nobody measured."""
 
 class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
     """Shows what was measured."""
@@ -90,5 +94,13 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetCurveResponse, _abc.Awaitable[_benchmark_service_pb2.GetCurveResponse]]:
         """The curve of one configuration and request size, with Q_slo when an SLO is given."""
+
+    @_abc_1.abstractmethod
+    def CheckRetest(
+        self,
+        request: _benchmark_service_pb2.CheckRetestRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_benchmark_service_pb2.CheckRetestResponse, _abc.Awaitable[_benchmark_service_pb2.CheckRetestResponse]]:
+        """What has to be measured again: changes since the measurement, age, and states nobody measured."""
 
 def add_BenchmarkServiceServicer_to_server(servicer: BenchmarkServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

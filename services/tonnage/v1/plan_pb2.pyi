@@ -710,11 +710,14 @@ class NormalizedPlanRequest(_message.Message):
     POLICY_FIELD_NUMBER: _builtins.int
     DEPTH_FIELD_NUMBER: _builtins.int
     AS_OF_DATE_FIELD_NUMBER: _builtins.int
+    MAX_CANDIDATE_COUNT_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     policy: Global___CapacityPolicy.ValueType
     depth: Global___Depth.ValueType
     as_of_date: _builtins.str
     """YYYY-MM-DD; the only clock an answer knows."""
+    max_candidate_count: _builtins.int
+    """Candidates returned at most."""
     @_builtins.property
     def workload(self) -> _workload_pb2.Workload: ...
     @_builtins.property
@@ -728,10 +731,11 @@ class NormalizedPlanRequest(_message.Message):
         policy: Global___CapacityPolicy.ValueType = ...,
         depth: Global___Depth.ValueType = ...,
         as_of_date: _builtins.str = ...,
+        max_candidate_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "workload", b"workload"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_date", b"as_of_date", "configuration", b"configuration", "depth", b"depth", "namespace", b"namespace", "policy", b"policy", "workload", b"workload"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_date", b"as_of_date", "configuration", b"configuration", "depth", b"depth", "max_candidate_count", b"max_candidate_count", "namespace", b"namespace", "policy", b"policy", "workload", b"workload"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -753,6 +757,7 @@ class Plan(_message.Message):
     REJECTIONS_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
+    EVIDENCE_RUNS_FIELD_NUMBER: _builtins.int
     plan_id: _builtins.str
     """Hash of normalized request, data version and release."""
     data_version: _builtins.int
@@ -774,6 +779,12 @@ class Plan(_message.Message):
     def rejections(self) -> _containers.RepeatedCompositeFieldContainer[Global___Rejection]: ...
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    @_builtins.property
+    def evidence_runs(self) -> _containers.RepeatedCompositeFieldContainer[_run_pb2.Run]:
+        """Runs the returned candidates stand on, with levels; where there is no candidate, runs of the first rejections.
+        ReplayPlan computes from these.
+        """
+
     def __init__(
         self,
         *,
@@ -787,10 +798,11 @@ class Plan(_message.Message):
         rejections: _abc.Iterable[Global___Rejection] | None = ...,
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
         summary: _builtins.str = ...,
+        evidence_runs: _abc.Iterable[_run_pb2.Run] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["demand", b"demand", "request", b"request"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "data_version", b"data_version", "demand", b"demand", "findings", b"findings", "plan_id", b"plan_id", "rejections", b"rejections", "release", b"release", "request", b"request", "summary", b"summary", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "data_version", b"data_version", "demand", b"demand", "evidence_runs", b"evidence_runs", "findings", b"findings", "plan_id", b"plan_id", "rejections", b"rejections", "release", b"release", "request", b"request", "summary", b"summary", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from tonnage.v1 import finding_pb2 as _finding_pb2
 from tonnage.v1 import memory_pb2 as _memory_pb2
 from tonnage.v1 import plan_pb2 as _plan_pb2
@@ -22,6 +23,82 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _ExploreField:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ExploreFieldEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExploreField.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EXPLORE_FIELD_UNSPECIFIED: _ExploreField.ValueType  # 0
+    """Never sent."""
+    EXPLORE_FIELD_PEAK_REQUESTS_PER_S: _ExploreField.ValueType  # 1
+    """Requests/s at peak; the base keeps its ratio to it. Not below 0."""
+    EXPLORE_FIELD_PEAK_FACTOR: _ExploreField.ValueType  # 2
+    """D_peak / D_base of a base_and_peak demand; at least 1."""
+    EXPLORE_FIELD_RESERVE_RATIO: _ExploreField.ValueType  # 3
+    """R as a whole, in place of the request's reserve; not below 0."""
+    EXPLORE_FIELD_LATENCY_LIMIT_MS: _ExploreField.ValueType  # 4
+    """The limit on `metric` and `statistic`, ms, above 0; added when the request has none."""
+    EXPLORE_FIELD_INPUT_TOKENS_MEAN: _ExploreField.ValueType  # 5
+    """Mean prompt tokens of the only text bucket; above 0."""
+    EXPLORE_FIELD_OUTPUT_TOKENS_MEAN: _ExploreField.ValueType  # 6
+    """Mean generated tokens of the only text bucket; above 0."""
+    EXPLORE_FIELD_LOST_REPLICA_COUNT: _ExploreField.ValueType  # 7
+    """Replicas lost at once, in place of the request's failover; whole, not below 0."""
+
+class ExploreField(_ExploreField, metaclass=_ExploreFieldEnumTypeWrapper):
+    """What an axis of an exploration varies."""
+
+EXPLORE_FIELD_UNSPECIFIED: ExploreField.ValueType  # 0
+"""Never sent."""
+EXPLORE_FIELD_PEAK_REQUESTS_PER_S: ExploreField.ValueType  # 1
+"""Requests/s at peak; the base keeps its ratio to it. Not below 0."""
+EXPLORE_FIELD_PEAK_FACTOR: ExploreField.ValueType  # 2
+"""D_peak / D_base of a base_and_peak demand; at least 1."""
+EXPLORE_FIELD_RESERVE_RATIO: ExploreField.ValueType  # 3
+"""R as a whole, in place of the request's reserve; not below 0."""
+EXPLORE_FIELD_LATENCY_LIMIT_MS: ExploreField.ValueType  # 4
+"""The limit on `metric` and `statistic`, ms, above 0; added when the request has none."""
+EXPLORE_FIELD_INPUT_TOKENS_MEAN: ExploreField.ValueType  # 5
+"""Mean prompt tokens of the only text bucket; above 0."""
+EXPLORE_FIELD_OUTPUT_TOKENS_MEAN: ExploreField.ValueType  # 6
+"""Mean generated tokens of the only text bucket; above 0."""
+EXPLORE_FIELD_LOST_REPLICA_COUNT: ExploreField.ValueType  # 7
+"""Replicas lost at once, in place of the request's failover; whole, not below 0."""
+Global___ExploreField: _TypeAlias = ExploreField  # noqa: Y015
+
+class _DifferenceKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DifferenceKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DifferenceKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DIFFERENCE_KIND_UNSPECIFIED: _DifferenceKind.ValueType  # 0
+    """Never sent."""
+    DIFFERENCE_KIND_REQUEST: _DifferenceKind.ValueType  # 1
+    """What was asked."""
+    DIFFERENCE_KIND_DATA: _DifferenceKind.ValueType  # 2
+    """What was known: data version, runs."""
+    DIFFERENCE_KIND_RELEASE: _DifferenceKind.ValueType  # 3
+    """Who computed."""
+    DIFFERENCE_KIND_ANSWER: _DifferenceKind.ValueType  # 4
+    """What was answered."""
+
+class DifferenceKind(_DifferenceKind, metaclass=_DifferenceKindEnumTypeWrapper):
+    """Which side of a plan a difference lies on."""
+
+DIFFERENCE_KIND_UNSPECIFIED: DifferenceKind.ValueType  # 0
+"""Never sent."""
+DIFFERENCE_KIND_REQUEST: DifferenceKind.ValueType  # 1
+"""What was asked."""
+DIFFERENCE_KIND_DATA: DifferenceKind.ValueType  # 2
+"""What was known: data version, runs."""
+DIFFERENCE_KIND_RELEASE: DifferenceKind.ValueType  # 3
+"""Who computed."""
+DIFFERENCE_KIND_ANSWER: DifferenceKind.ValueType  # 4
+"""What was answered."""
+Global___DifferenceKind: _TypeAlias = DifferenceKind  # noqa: Y015
 
 @_typing.final
 class PlanCapacityRequest(_message.Message):
@@ -220,10 +297,11 @@ class TenantUtilization(_message.Message):
     tenant: _builtins.str
     peak_requests_per_s: _builtins.float
     q_slo_requests_per_s: _builtins.float
+    """Absent when nothing measured answers; `capacity` says why."""
     utilization_ratio: _builtins.float
-    """D / Q / replicas."""
+    """D / Q / replicas; absent without Q."""
     share: _builtins.float
-    """Share of U_total, 0 to 1."""
+    """Share of U_total, 0 to 1; absent without U_total."""
     growth_until_limit_ratio: _builtins.float
     """Growth of this tenant alone until the limit is reached, as a ratio; negative when over it."""
     @_builtins.property
@@ -235,19 +313,32 @@ class TenantUtilization(_message.Message):
         *,
         tenant: _builtins.str = ...,
         peak_requests_per_s: _builtins.float = ...,
-        q_slo_requests_per_s: _builtins.float = ...,
-        utilization_ratio: _builtins.float = ...,
-        share: _builtins.float = ...,
+        q_slo_requests_per_s: _builtins.float | None = ...,
+        utilization_ratio: _builtins.float | None = ...,
+        share: _builtins.float | None = ...,
         growth_until_limit_ratio: _builtins.float | None = ...,
         capacity: _plan_pb2.SloCapacity | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_growth_until_limit_ratio", b"_growth_until_limit_ratio", "capacity", b"capacity", "growth_until_limit_ratio", b"growth_until_limit_ratio"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_growth_until_limit_ratio", b"_growth_until_limit_ratio", "_q_slo_requests_per_s", b"_q_slo_requests_per_s", "_share", b"_share", "_utilization_ratio", b"_utilization_ratio", "capacity", b"capacity", "growth_until_limit_ratio", b"growth_until_limit_ratio", "q_slo_requests_per_s", b"q_slo_requests_per_s", "share", b"share", "utilization_ratio", b"utilization_ratio"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_growth_until_limit_ratio", b"_growth_until_limit_ratio", "capacity", b"capacity", "growth_until_limit_ratio", b"growth_until_limit_ratio", "peak_requests_per_s", b"peak_requests_per_s", "q_slo_requests_per_s", b"q_slo_requests_per_s", "share", b"share", "tenant", b"tenant", "utilization_ratio", b"utilization_ratio"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_growth_until_limit_ratio", b"_growth_until_limit_ratio", "_q_slo_requests_per_s", b"_q_slo_requests_per_s", "_share", b"_share", "_utilization_ratio", b"_utilization_ratio", "capacity", b"capacity", "growth_until_limit_ratio", b"growth_until_limit_ratio", "peak_requests_per_s", b"peak_requests_per_s", "q_slo_requests_per_s", b"q_slo_requests_per_s", "share", b"share", "tenant", b"tenant", "utilization_ratio", b"utilization_ratio"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__growth_until_limit_ratio: _TypeAlias = _typing.Literal["growth_until_limit_ratio"]  # noqa: Y015
     _WhichOneofArgType__growth_until_limit_ratio: _TypeAlias = _typing.Literal["_growth_until_limit_ratio", b"_growth_until_limit_ratio"]  # noqa: Y015
+    _WhichOneofReturnType__q_slo_requests_per_s: _TypeAlias = _typing.Literal["q_slo_requests_per_s"]  # noqa: Y015
+    _WhichOneofArgType__q_slo_requests_per_s: _TypeAlias = _typing.Literal["_q_slo_requests_per_s", b"_q_slo_requests_per_s"]  # noqa: Y015
+    _WhichOneofReturnType__share: _TypeAlias = _typing.Literal["share"]  # noqa: Y015
+    _WhichOneofArgType__share: _TypeAlias = _typing.Literal["_share", b"_share"]  # noqa: Y015
+    _WhichOneofReturnType__utilization_ratio: _TypeAlias = _typing.Literal["utilization_ratio"]  # noqa: Y015
+    _WhichOneofArgType__utilization_ratio: _TypeAlias = _typing.Literal["_utilization_ratio", b"_utilization_ratio"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__growth_until_limit_ratio) -> _WhichOneofReturnType__growth_until_limit_ratio | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__q_slo_requests_per_s) -> _WhichOneofReturnType__q_slo_requests_per_s | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__share) -> _WhichOneofReturnType__share | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__utilization_ratio) -> _WhichOneofReturnType__utilization_ratio | None: ...
 
 Global___TenantUtilization: _TypeAlias = TenantUtilization  # noqa: Y015
 
@@ -264,6 +355,7 @@ class ComputeUtilizationResponse(_message.Message):
     FINDINGS_FIELD_NUMBER: _builtins.int
     DATA_VERSION_FIELD_NUMBER: _builtins.int
     total_utilization_ratio: _builtins.float
+    """Absent when the Q of a tenant is not known."""
     limit_ratio: _builtins.float
     """effective capacity / (1 + R)."""
     within_limit: _builtins.bool
@@ -280,7 +372,7 @@ class ComputeUtilizationResponse(_message.Message):
     def __init__(
         self,
         *,
-        total_utilization_ratio: _builtins.float = ...,
+        total_utilization_ratio: _builtins.float | None = ...,
         limit_ratio: _builtins.float = ...,
         within_limit: _builtins.bool = ...,
         tenants: _abc.Iterable[Global___TenantUtilization] | None = ...,
@@ -289,11 +381,13 @@ class ComputeUtilizationResponse(_message.Message):
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
         data_version: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_total_utilization_ratio", b"_total_utilization_ratio", "total_utilization_ratio", b"total_utilization_ratio"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_version", b"data_version", "equation", b"equation", "findings", b"findings", "first_to_breach", b"first_to_breach", "limit_ratio", b"limit_ratio", "tenants", b"tenants", "total_utilization_ratio", b"total_utilization_ratio", "within_limit", b"within_limit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_total_utilization_ratio", b"_total_utilization_ratio", "data_version", b"data_version", "equation", b"equation", "findings", b"findings", "first_to_breach", b"first_to_breach", "limit_ratio", b"limit_ratio", "tenants", b"tenants", "total_utilization_ratio", b"total_utilization_ratio", "within_limit", b"within_limit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__total_utilization_ratio: _TypeAlias = _typing.Literal["total_utilization_ratio"]  # noqa: Y015
+    _WhichOneofArgType__total_utilization_ratio: _TypeAlias = _typing.Literal["_total_utilization_ratio", b"_total_utilization_ratio"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__total_utilization_ratio) -> _WhichOneofReturnType__total_utilization_ratio | None: ...
 
 Global___ComputeUtilizationResponse: _TypeAlias = ComputeUtilizationResponse  # noqa: Y015
 
@@ -448,3 +542,411 @@ class FitVramResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FitVramResponse: _TypeAlias = FitVramResponse  # noqa: Y015
+
+@_typing.final
+class ExploreValues(_message.Message):
+    """Values written out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """At least one; each once."""
+
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.float] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExploreValues: _TypeAlias = ExploreValues  # noqa: Y015
+
+@_typing.final
+class ExploreSpan(_message.Message):
+    """Evenly spaced values, both ends included."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    GEOMETRIC_FIELD_NUMBER: _builtins.int
+    low: _builtins.float
+    high: _builtins.float
+    """Above low."""
+    count: _builtins.int
+    """At least 2."""
+    geometric: _builtins.bool
+    """Even in ratio instead of in difference; low must be above 0."""
+    def __init__(
+        self,
+        *,
+        low: _builtins.float = ...,
+        high: _builtins.float = ...,
+        count: _builtins.int = ...,
+        geometric: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "geometric", b"geometric", "high", b"high", "low", b"low"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExploreSpan: _TypeAlias = ExploreSpan  # noqa: Y015
+
+@_typing.final
+class ExploreAxis(_message.Message):
+    """One direction of an exploration."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIELD_FIELD_NUMBER: _builtins.int
+    METRIC_FIELD_NUMBER: _builtins.int
+    STATISTIC_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    SPAN_FIELD_NUMBER: _builtins.int
+    field: Global___ExploreField.ValueType
+    metric: _workload_pb2.LatencyMetric.ValueType
+    """With LATENCY_LIMIT_MS alone."""
+    statistic: _workload_pb2.Statistic.ValueType
+    """With LATENCY_LIMIT_MS alone."""
+    @_builtins.property
+    def values(self) -> Global___ExploreValues: ...
+    @_builtins.property
+    def span(self) -> Global___ExploreSpan: ...
+    def __init__(
+        self,
+        *,
+        field: Global___ExploreField.ValueType = ...,
+        metric: _workload_pb2.LatencyMetric.ValueType = ...,
+        statistic: _workload_pb2.Statistic.ValueType = ...,
+        values: Global___ExploreValues | None = ...,
+        span: Global___ExploreSpan | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["range", b"range", "span", b"span", "values", b"values"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field", "metric", b"metric", "range", b"range", "span", b"span", "statistic", b"statistic", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_range: _TypeAlias = _typing.Literal["values", "span"]  # noqa: Y015
+    _WhichOneofArgType_range: _TypeAlias = _typing.Literal["range", b"range"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_range) -> _WhichOneofReturnType_range | None: ...
+
+Global___ExploreAxis: _TypeAlias = ExploreAxis  # noqa: Y015
+
+@_typing.final
+class ExplorePlansRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BASE_FIELD_NUMBER: _builtins.int
+    AXES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def base(self) -> Global___PlanCapacityRequest:
+        """The request that is varied."""
+
+    @_builtins.property
+    def axes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExploreAxis]:
+        """One to three; their product is at most 4096 points."""
+
+    def __init__(
+        self,
+        *,
+        base: Global___PlanCapacityRequest | None = ...,
+        axes: _abc.Iterable[Global___ExploreAxis] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base", b"base"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["axes", b"axes", "base", b"base"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplorePlansRequest: _TypeAlias = ExplorePlansRequest  # noqa: Y015
+
+@_typing.final
+class ExplorePlansResponse(_message.Message):
+    """The answer at one point."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: _builtins.int
+    TOTAL_COUNT_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    BEST_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    PLAN_ID_FIELD_NUMBER: _builtins.int
+    DATA_VERSION_FIELD_NUMBER: _builtins.int
+    index: _builtins.int
+    """From 0; the last axis moves fastest."""
+    total_count: _builtins.int
+    verdict: _plan_pb2.PlanVerdict.ValueType
+    reason: _builtins.str
+    """Why the first rejection does not serve it, where no candidate does."""
+    summary: _builtins.str
+    plan_id: _builtins.str
+    """As PlanCapacity would name the plan at this point."""
+    data_version: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
+        """One an axis, in the order of the axes."""
+
+    @_builtins.property
+    def best(self) -> _plan_pb2.Candidate:
+        """The best candidate; absent when none serves it."""
+
+    def __init__(
+        self,
+        *,
+        index: _builtins.int = ...,
+        total_count: _builtins.int = ...,
+        values: _abc.Iterable[_builtins.float] | None = ...,
+        verdict: _plan_pb2.PlanVerdict.ValueType = ...,
+        best: _plan_pb2.Candidate | None = ...,
+        reason: _builtins.str = ...,
+        summary: _builtins.str = ...,
+        plan_id: _builtins.str = ...,
+        data_version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["best", b"best"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best", b"best", "data_version", b"data_version", "index", b"index", "plan_id", b"plan_id", "reason", b"reason", "summary", b"summary", "total_count", b"total_count", "values", b"values", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplorePlansResponse: _TypeAlias = ExplorePlansResponse  # noqa: Y015
+
+@_typing.final
+class ComparePlansRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BEFORE_PLAN_FIELD_NUMBER: _builtins.int
+    BEFORE_REQUEST_FIELD_NUMBER: _builtins.int
+    AFTER_PLAN_FIELD_NUMBER: _builtins.int
+    AFTER_REQUEST_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def before_plan(self) -> _plan_pb2.Plan: ...
+    @_builtins.property
+    def before_request(self) -> Global___PlanCapacityRequest:
+        """Planned now."""
+
+    @_builtins.property
+    def after_plan(self) -> _plan_pb2.Plan: ...
+    @_builtins.property
+    def after_request(self) -> Global___PlanCapacityRequest:
+        """Planned now."""
+
+    def __init__(
+        self,
+        *,
+        before_plan: _plan_pb2.Plan | None = ...,
+        before_request: Global___PlanCapacityRequest | None = ...,
+        after_plan: _plan_pb2.Plan | None = ...,
+        after_request: Global___PlanCapacityRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "after_plan", b"after_plan", "after_request", b"after_request", "before", b"before", "before_plan", b"before_plan", "before_request", b"before_request"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "after_plan", b"after_plan", "after_request", b"after_request", "before", b"before", "before_plan", b"before_plan", "before_request", b"before_request"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_after: _TypeAlias = _typing.Literal["after_plan", "after_request"]  # noqa: Y015
+    _WhichOneofArgType_after: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
+    _WhichOneofReturnType_before: _TypeAlias = _typing.Literal["before_plan", "before_request"]  # noqa: Y015
+    _WhichOneofArgType_before: _TypeAlias = _typing.Literal["before", b"before"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_after) -> _WhichOneofReturnType_after | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_before) -> _WhichOneofReturnType_before | None: ...
+
+Global___ComparePlansRequest: _TypeAlias = ComparePlansRequest  # noqa: Y015
+
+@_typing.final
+class PlanDifference(_message.Message):
+    """One field that differs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    PATH_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    kind: Global___DifferenceKind.ValueType
+    path: _builtins.str
+    """Inside Plan, for example "request.workload.slo.latency_limits[0].max_ms"."""
+    before: _builtins.str
+    """As text; empty when absent."""
+    after: _builtins.str
+    def __init__(
+        self,
+        *,
+        kind: Global___DifferenceKind.ValueType = ...,
+        path: _builtins.str = ...,
+        before: _builtins.str = ...,
+        after: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "kind", b"kind", "path", b"path"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlanDifference: _TypeAlias = PlanDifference  # noqa: Y015
+
+@_typing.final
+class CountChange(_message.Message):
+    """Change of the best candidate, after less before; each absent when either side has none."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPLICA_COUNT_FIELD_NUMBER: _builtins.int
+    SERVER_COUNT_FIELD_NUMBER: _builtins.int
+    ACCELERATOR_COUNT_FIELD_NUMBER: _builtins.int
+    COST_PER_HOUR_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    Q_SLO_RATIO_FIELD_NUMBER: _builtins.int
+    replica_count: _builtins.int
+    server_count: _builtins.int
+    accelerator_count: _builtins.int
+    cost_per_hour: _builtins.float
+    """In the currency of both; absent when they differ."""
+    currency: _builtins.str
+    q_slo_ratio: _builtins.float
+    """After / before - 1 of Q_slo, where both have one bucket."""
+    def __init__(
+        self,
+        *,
+        replica_count: _builtins.int | None = ...,
+        server_count: _builtins.int | None = ...,
+        accelerator_count: _builtins.int | None = ...,
+        cost_per_hour: _builtins.float | None = ...,
+        currency: _builtins.str = ...,
+        q_slo_ratio: _builtins.float | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_cost_per_hour", b"_cost_per_hour", "_q_slo_ratio", b"_q_slo_ratio", "_replica_count", b"_replica_count", "_server_count", b"_server_count", "accelerator_count", b"accelerator_count", "cost_per_hour", b"cost_per_hour", "q_slo_ratio", b"q_slo_ratio", "replica_count", b"replica_count", "server_count", b"server_count"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_cost_per_hour", b"_cost_per_hour", "_q_slo_ratio", b"_q_slo_ratio", "_replica_count", b"_replica_count", "_server_count", b"_server_count", "accelerator_count", b"accelerator_count", "cost_per_hour", b"cost_per_hour", "currency", b"currency", "q_slo_ratio", b"q_slo_ratio", "replica_count", b"replica_count", "server_count", b"server_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__accelerator_count: _TypeAlias = _typing.Literal["accelerator_count"]  # noqa: Y015
+    _WhichOneofArgType__accelerator_count: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count"]  # noqa: Y015
+    _WhichOneofReturnType__cost_per_hour: _TypeAlias = _typing.Literal["cost_per_hour"]  # noqa: Y015
+    _WhichOneofArgType__cost_per_hour: _TypeAlias = _typing.Literal["_cost_per_hour", b"_cost_per_hour"]  # noqa: Y015
+    _WhichOneofReturnType__q_slo_ratio: _TypeAlias = _typing.Literal["q_slo_ratio"]  # noqa: Y015
+    _WhichOneofArgType__q_slo_ratio: _TypeAlias = _typing.Literal["_q_slo_ratio", b"_q_slo_ratio"]  # noqa: Y015
+    _WhichOneofReturnType__replica_count: _TypeAlias = _typing.Literal["replica_count"]  # noqa: Y015
+    _WhichOneofArgType__replica_count: _TypeAlias = _typing.Literal["_replica_count", b"_replica_count"]  # noqa: Y015
+    _WhichOneofReturnType__server_count: _TypeAlias = _typing.Literal["server_count"]  # noqa: Y015
+    _WhichOneofArgType__server_count: _TypeAlias = _typing.Literal["_server_count", b"_server_count"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__accelerator_count) -> _WhichOneofReturnType__accelerator_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__cost_per_hour) -> _WhichOneofReturnType__cost_per_hour | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__q_slo_ratio) -> _WhichOneofReturnType__q_slo_ratio | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__replica_count) -> _WhichOneofReturnType__replica_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__server_count) -> _WhichOneofReturnType__server_count | None: ...
+
+Global___CountChange: _TypeAlias = CountChange  # noqa: Y015
+
+@_typing.final
+class ComparePlansResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
+    SAME_ANSWER_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    same_answer: _builtins.bool
+    """True when nothing that was answered differs."""
+    @_builtins.property
+    def before(self) -> _plan_pb2.Plan: ...
+    @_builtins.property
+    def after(self) -> _plan_pb2.Plan: ...
+    @_builtins.property
+    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanDifference]: ...
+    @_builtins.property
+    def change(self) -> Global___CountChange: ...
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    def __init__(
+        self,
+        *,
+        before: _plan_pb2.Plan | None = ...,
+        after: _plan_pb2.Plan | None = ...,
+        differences: _abc.Iterable[Global___PlanDifference] | None = ...,
+        change: Global___CountChange | None = ...,
+        same_answer: _builtins.bool = ...,
+        findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "change", b"change"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "before", b"before", "change", b"change", "differences", b"differences", "findings", b"findings", "same_answer", b"same_answer"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComparePlansResponse: _TypeAlias = ComparePlansResponse  # noqa: Y015
+
+@_typing.final
+class ReplayPlanRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def plan(self) -> _plan_pb2.Plan:
+        """As PlanCapacity gave it, whole."""
+
+    def __init__(
+        self,
+        *,
+        plan: _plan_pb2.Plan | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplayPlanRequest: _TypeAlias = ReplayPlanRequest  # noqa: Y015
+
+@_typing.final
+class ReplayPlanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAN_FIELD_NUMBER: _builtins.int
+    SAME_ANSWER_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    same_answer: _builtins.bool
+    """True when nothing that was answered differs."""
+    @_builtins.property
+    def plan(self) -> _plan_pb2.Plan:
+        """Computed now from the plan's request and evidence_runs."""
+
+    @_builtins.property
+    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanDifference]: ...
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]:
+        """ENGINE_CHANGED when another release gives another answer."""
+
+    def __init__(
+        self,
+        *,
+        plan: _plan_pb2.Plan | None = ...,
+        same_answer: _builtins.bool = ...,
+        differences: _abc.Iterable[Global___PlanDifference] | None = ...,
+        findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["differences", b"differences", "findings", b"findings", "plan", b"plan", "same_answer", b"same_answer"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplayPlanResponse: _TypeAlias = ReplayPlanResponse  # noqa: Y015

@@ -60,6 +60,21 @@ class PlanningServiceStub(object):
                 request_serializer=tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountRequest.SerializeToString,
                 response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountResponse.FromString,
                 _registered_method=True)
+        self.ExplorePlans = channel.unary_stream(
+                '/tonnage.v1.PlanningService/ExplorePlans',
+                request_serializer=tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansResponse.FromString,
+                _registered_method=True)
+        self.ComparePlans = channel.unary_unary(
+                '/tonnage.v1.PlanningService/ComparePlans',
+                request_serializer=tonnage_dot_v1_dot_planning__service__pb2.ComparePlansRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ComparePlansResponse.FromString,
+                _registered_method=True)
+        self.ReplayPlan = channel.unary_unary(
+                '/tonnage.v1.PlanningService/ReplayPlan',
+                request_serializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.FromString,
+                _registered_method=True)
 
 
 class PlanningServiceServicer(object):
@@ -101,6 +116,27 @@ class PlanningServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplorePlans(self, request, context):
+        """Plans over ranges of one request: an answer a point, in order, as they are computed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ComparePlans(self, request, context):
+        """Says what differs between two plans, in what was asked and in what was answered.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReplayPlan(self, request, context):
+        """Computes a kept plan again from what it holds, with this release.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlanningServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +164,21 @@ def add_PlanningServiceServicer_to_server(servicer, server):
                     servicer.EstimateServerCount,
                     request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountRequest.FromString,
                     response_serializer=tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountResponse.SerializeToString,
+            ),
+            'ExplorePlans': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExplorePlans,
+                    request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansResponse.SerializeToString,
+            ),
+            'ComparePlans': grpc.unary_unary_rpc_method_handler(
+                    servicer.ComparePlans,
+                    request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ComparePlansRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_planning__service__pb2.ComparePlansResponse.SerializeToString,
+            ),
+            'ReplayPlan': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReplayPlan,
+                    request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +317,87 @@ class PlanningService(object):
             '/tonnage.v1.PlanningService/EstimateServerCount',
             tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountRequest.SerializeToString,
             tonnage_dot_v1_dot_planning__service__pb2.EstimateServerCountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplorePlans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/tonnage.v1.PlanningService/ExplorePlans',
+            tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansRequest.SerializeToString,
+            tonnage_dot_v1_dot_planning__service__pb2.ExplorePlansResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ComparePlans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.PlanningService/ComparePlans',
+            tonnage_dot_v1_dot_planning__service__pb2.ComparePlansRequest.SerializeToString,
+            tonnage_dot_v1_dot_planning__service__pb2.ComparePlansResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReplayPlan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.PlanningService/ReplayPlan',
+            tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.SerializeToString,
+            tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.FromString,
             options,
             channel_credentials,
             insecure,

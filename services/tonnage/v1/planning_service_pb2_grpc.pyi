@@ -43,6 +43,12 @@ class PlanningServiceStub:
     """U_total of several tenants on one server or pool."""
     EstimateServerCount: _grpc.UnaryUnaryMultiCallable[_planning_service_pb2.EstimateServerCountRequest, _planning_service_pb2.EstimateServerCountResponse]
     """The counts alone, from stated demand and capacity."""
+    ExplorePlans: _grpc.UnaryStreamMultiCallable[_planning_service_pb2.ExplorePlansRequest, _planning_service_pb2.ExplorePlansResponse]
+    """Plans over ranges of one request: an answer a point, in order, as they are computed."""
+    ComparePlans: _grpc.UnaryUnaryMultiCallable[_planning_service_pb2.ComparePlansRequest, _planning_service_pb2.ComparePlansResponse]
+    """Says what differs between two plans, in what was asked and in what was answered."""
+    ReplayPlan: _grpc.UnaryUnaryMultiCallable[_planning_service_pb2.ReplayPlanRequest, _planning_service_pb2.ReplayPlanResponse]
+    """Computes a kept plan again from what it holds, with this release."""
 
 @_typing.type_check_only
 class PlanningServiceAsyncStub(PlanningServiceStub):
@@ -59,6 +65,12 @@ class PlanningServiceAsyncStub(PlanningServiceStub):
     """U_total of several tenants on one server or pool."""
     EstimateServerCount: _aio.UnaryUnaryMultiCallable[_planning_service_pb2.EstimateServerCountRequest, _planning_service_pb2.EstimateServerCountResponse]  # type: ignore[assignment]
     """The counts alone, from stated demand and capacity."""
+    ExplorePlans: _aio.UnaryStreamMultiCallable[_planning_service_pb2.ExplorePlansRequest, _planning_service_pb2.ExplorePlansResponse]  # type: ignore[assignment]
+    """Plans over ranges of one request: an answer a point, in order, as they are computed."""
+    ComparePlans: _aio.UnaryUnaryMultiCallable[_planning_service_pb2.ComparePlansRequest, _planning_service_pb2.ComparePlansResponse]  # type: ignore[assignment]
+    """Says what differs between two plans, in what was asked and in what was answered."""
+    ReplayPlan: _aio.UnaryUnaryMultiCallable[_planning_service_pb2.ReplayPlanRequest, _planning_service_pb2.ReplayPlanResponse]  # type: ignore[assignment]
+    """Computes a kept plan again from what it holds, with this release."""
 
 class PlanningServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers how many servers a workload needs."""
@@ -102,5 +114,29 @@ class PlanningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_planning_service_pb2.EstimateServerCountResponse, _abc.Awaitable[_planning_service_pb2.EstimateServerCountResponse]]:
         """The counts alone, from stated demand and capacity."""
+
+    @_abc_1.abstractmethod
+    def ExplorePlans(
+        self,
+        request: _planning_service_pb2.ExplorePlansRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_planning_service_pb2.ExplorePlansResponse], _abc.AsyncIterator[_planning_service_pb2.ExplorePlansResponse]]:
+        """Plans over ranges of one request: an answer a point, in order, as they are computed."""
+
+    @_abc_1.abstractmethod
+    def ComparePlans(
+        self,
+        request: _planning_service_pb2.ComparePlansRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_planning_service_pb2.ComparePlansResponse, _abc.Awaitable[_planning_service_pb2.ComparePlansResponse]]:
+        """Says what differs between two plans, in what was asked and in what was answered."""
+
+    @_abc_1.abstractmethod
+    def ReplayPlan(
+        self,
+        request: _planning_service_pb2.ReplayPlanRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_planning_service_pb2.ReplayPlanResponse, _abc.Awaitable[_planning_service_pb2.ReplayPlanResponse]]:
+        """Computes a kept plan again from what it holds, with this release."""
 
 def add_PlanningServiceServicer_to_server(servicer: PlanningServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import grpc
 import pytest
@@ -23,7 +24,7 @@ class _Failed(grpc.RpcError):
     def details(self) -> str:
         return self._text
 
-    def trailing_metadata(self) -> tuple[tuple[str, object], ...]:
+    def trailing_metadata(self) -> Any:  # noqa: ANN401 -- wider than gRPC's stub says
         return self._trailers
 
 

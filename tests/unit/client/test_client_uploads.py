@@ -46,7 +46,7 @@ def test_what_reading_raised_is_kept() -> None:
         def read(self, size: int = -1) -> bytes:
             raise OSError(5, "disk gone", size)
 
-    with uploads.opened(Torn(), None) as upload:  # type: ignore[arg-type] -- only read is asked for
+    with uploads.opened(Torn(), None) as upload:  # type: ignore[arg-type]  # only read is asked for
         with pytest.raises(OSError, match="disk gone"):
             list(uploads.report_messages(upload, uploads.metadata(upload, {})))
         assert upload.error is not None

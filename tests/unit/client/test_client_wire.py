@@ -34,7 +34,8 @@ def _google(details: Details) -> bytes:
         packed = any_pb2.Any()
         packed.Pack(part)
         status.details.append(packed)
-    return status.SerializeToString()
+    data: bytes = status.SerializeToString()
+    return data
 
 
 REFUSED = Details(

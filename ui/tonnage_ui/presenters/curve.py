@@ -185,3 +185,20 @@ def _knee(
     if load is None:
         return None
     return next((mark.requests_per_s for point, mark in drawn if point.offered_load == load), None)
+
+
+def first_shown(offered: list[tuple[str, str]], slo: pb.Slo | None) -> tuple[str, str]:
+    """Return the latency to draw first: the first one that the SLO limits, else the first measured one."""
+    limited = [] if slo is None else [(enum_word(item, "metric"), enum_word(item, "statistic")) for item in slo.latency_limits]
+    return next((pair for pair in limited if pair in offered), offered[0])
+
+
+def alt(shown: CurvePicture, words: Words) -> str:
+    """Return the picture in a sentence, for people who cannot see it."""
+    return words(
+        "curve.alt",
+        name=latency_name(shown.metric, shown.statistic, words),
+        count=len(shown.marks),
+        q_slo=numbers.number(shown.q_slo_requests_per_s, words("unit.requests_per_s")),
+        limit=numbers.number(shown.limit_ms, words("unit.ms")),
+    )

@@ -1,14 +1,24 @@
-"""What asks the same again elsewhere: JSON, a command line, a grpcurl line."""
+"""What asks the same again elsewhere: a command line, a grpcurl line."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from google.protobuf import json_format
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as a user of the command line or of gRPC makes it; ``method`` is "Service/Method"."""
+
+    method: str
+    target: str
+    command: str
 
 
 def grpcurl(method: str, request: Message, target: str) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tonnage_ui.messages import enum_word, pb
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tonnage_ui.words import Words
 
 
@@ -50,3 +52,18 @@ def _message(outcomes: list[str], answer: pb.IngestReportResponse, words: Words)
     usable = sum(receipt.usable_level_count for receipt in answer.runs)
     key = {"success": "stored", "info": "already_stored", "error": "nothing_stored"}[_tone(outcomes)]
     return words(f"upload.{key}", runs=len(outcomes), levels=levels, usable=usable, tool=answer.format)
+
+
+def format_rows(formats: Iterable[pb.Format], words: Words) -> list[dict[str, str]]:
+    """Return one row a file form that can be read."""
+    return [
+        {
+            words("column.format"): item.name,
+            words("column.title"): item.title,
+            words("column.recognised_by"): item.recognised_by,
+            words("column.definitions"): "; ".join(
+                f"{definition.metric}: {definition.definition}" for definition in item.definitions
+            ),
+        }
+        for item in formats
+    ]

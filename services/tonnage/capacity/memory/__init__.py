@@ -1,1 +1,5 @@
-"""The VRAM ledger: what each term costs on one accelerator, and what fits."""
+"""The memory model: does it fit on the accelerator, and how many at once."""
+
+from tonnage.capacity.memory.fit import fit
+
+__all__ = ["fit"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import ArrivalKind, Level, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import datetime
+
+    from tonnage.domain.measurement import Work
+
+_SAME_SIZE_FACTOR: Final = 1.25
 
 
 def arrival_of(concurrency: float | None, offered_requests_per_s: float | None) -> ArrivalKind | None:
@@ -18,23 +23,48 @@ def arrival_of(concurrency: float | None, offered_requests_per_s: float | None) 
     return ArrivalKind.CLOSED if concurrency is not None else None
 
 
-def grouped(points: Iterable[tuple[Run, Level]]) -> Iterator[Run]:
-    """Yield runs of the levels that share a header (a run without levels), in order of appearance.
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One level and the run it belongs to: ``header`` is that run without levels and date."""
+
+    header: Run
+    level: Level
+    measured_at: datetime | None = None
+
+
+def grouped(points: Iterable[Point]) -> Iterator[Run]:
+    """Yield runs of the levels that share a header and a request size, in order of appearance.
 
     A level whose load the run already holds starts the next repeat, since a curve has one level a load.
+    A run was measured when its newest level was.
     """
-    groups: list[tuple[Run, list[Level]]] = []
-    for header, level in points:
-        load = (level.concurrency, level.offered_requests_per_s, level.work)
-        for known, levels in groups:
-            if known == header and all(load[:2] != _load(other) for other in levels):
-                levels.append(level)
+    groups: list[list[Point]] = []
+    for point in points:
+        for known in groups:
+            if known[0].header == point.header and _continues([other.level for other in known], point.level):
+                known.append(point)
                 break
         else:
-            groups.append((header, [level]))
-    for header, levels in groups:
-        yield replace(header, levels=tuple(levels))
+            groups.append([point])
+    for known in groups:
+        dates = [point.measured_at for point in known if point.measured_at is not None]
+        levels = tuple(point.level for point in known)
+        yield replace(known[0].header, levels=levels, measured_at=max(dates, default=None))
 
 
-def _load(level: Level) -> tuple[float | None, float | None]:
-    return level.concurrency, level.offered_requests_per_s
+def _continues(levels: list[Level], level: Level) -> bool:
+    load = (level.concurrency, level.offered_requests_per_s)
+    if any(load == (other.concurrency, other.offered_requests_per_s) for other in levels):
+        return False
+    return _same_size(levels[0].work, level.work)
+
+
+def _same_size(one: Work, other: Work) -> bool:
+    """Tell whether two request sizes are of one sample set: each figure within a quarter of the other."""
+    if type(one) is not type(other):
+        return False
+    pairs = ((getattr(one, key), getattr(other, key)) for key in one.__dataclass_fields__)
+    return all(
+        (a is None) == (b is None) and (a is None or b is None or max(a, b) <= _SAME_SIZE_FACTOR * min(a, b))
+        for a, b in pairs
+    )

@@ -1,0 +1,60 @@
+"""The constants of the memory model: fitted ones with their spread, and how they are fitted anew.
+
+Each value is a least-squares or median figure over several start-up logs; ``docs/vram.md``
+tells which. ``capacity.memory.calibrate`` makes another set from other logs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A constant, the range nine in ten logs fell into, and how many logs it rests on."""
+
+    value: float
+    low: float
+    high: float
+    log_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """What the ledger cannot derive from shapes. Memory in GiB per accelerator unless said."""
+
+    sampler_bytes_old: Fitted = field(default_factory=lambda: Fitted(value=38.2, low=37.8, high=39.0, log_count=10))
+    """Bytes per sequence and vocabulary entry of the sampler's warm-up, up to vLLM 0.16."""
+    sampler_bytes_new: Fitted = field(default_factory=lambda: Fitted(value=14.65, low=14.5, high=14.9, log_count=21))
+    """The same from 0.17 on."""
+    hidden_factor: float = 1.45
+    """Step activations beside the sampler, in units of step tokens x hidden x element bytes."""
+    runtime_single_old: Fitted = field(default_factory=lambda: Fitted(value=0.13, low=0.02, high=0.4, log_count=12))
+    """Context and libraries on one accelerator, vLLM up to 0.17."""
+    runtime_single_new: Fitted = field(default_factory=lambda: Fitted(value=0.25, low=0.22, high=0.27, log_count=14))
+    """The same from 0.18 on."""
+    runtime_pair_old: Fitted = field(default_factory=lambda: Fitted(value=0.55, low=0.45, high=1.8, log_count=2))
+    """With tensor parallelism up to 0.17."""
+    runtime_pair_new: Fitted = field(default_factory=lambda: Fitted(value=2.08, low=2.0, high=2.3, log_count=7))
+    """With tensor parallelism from 0.18 on, cards joined by NVLink."""
+    runtime_pair_pcie: Fitted = field(default_factory=lambda: Fitted(value=0.3, low=0.1, high=0.6, log_count=2))
+    """With tensor parallelism over PCIe."""
+    runtime_stage: Fitted = field(default_factory=lambda: Fitted(value=0.07, low=0.05, high=0.3, log_count=2))
+    """Pipeline stages alone."""
+    runtime_nodes: Fitted = field(default_factory=lambda: Fitted(value=2.5, low=2.0, high=3.0, log_count=2))
+    """More than one host."""
+    graphs_dense: Fitted = field(default_factory=lambda: Fitted(value=0.87, low=0.2, high=1.0, log_count=16))
+    """Graphs of dense models with the default list of sizes."""
+    graphs_large: Fitted = field(default_factory=lambda: Fitted(value=1.7, low=0.6, high=3.1, log_count=8))
+    """Graphs of models of 40 billion parameters or more, and of models with experts."""
+    runtime_generic: Fitted = field(default_factory=lambda: Fitted(value=1.0, low=0.3, high=2.5, log_count=0))
+    """No engine named: context, libraries and collectives together; a guess, said as such."""
+    runtime_llama_cpp: Fitted = field(default_factory=lambda: Fitted(value=0.4, low=0.2, high=0.8, log_count=0))
+    """Context of llama.cpp's back ends; a guess, said as such."""
+    runtime_tensorrt: Fitted = field(default_factory=lambda: Fitted(value=1.75, low=1.0, high=6.0, log_count=2))
+    """What TensorRT-LLM uses beside the weights before it measures what is free."""
+    runtime_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.8, low=0.3, high=2.5, log_count=2))
+    """Context and libraries before SGLang measures what is free."""
+
+
+DEFAULT: Constants = Constants()

@@ -1,0 +1,226 @@
+"""The question with its gaps filled by each engine's defaults; what was filled is listed.
+
+vLLM: 256 sequences and 2,048 tokens a step on small cards and A100, 1,024 and 8,192 from
+70 GiB on, 16,384 tokens from 160 GiB on in newer releases; utilization 0.90, then 0.92.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tonnage.capacity.memory.dtypes import CacheFormat, WeightFormat, cache_format, weight_format
+from tonnage.capacity.memory.version import Version, parse_version
+from tonnage.errors import InvalidInput
+from tonnage.units import GIB
+
+if TYPE_CHECKING:
+    from tonnage.domain.hardware import Accelerator
+    from tonnage.domain.memory import MemoryQuestion, ModelShape
+
+ENGINES: Final = ("vllm", "sglang", "tensorrt-llm", "llama.cpp", "generic")
+_ENGINE_NAMES: Final = {"ik-llama.cpp": "llama.cpp", "ollama": "llama.cpp", "tgi": "generic", "lmdeploy": "generic"}
+
+# What a release is taken to be when nobody said: the one most of the logs behind the model came from.
+_USUAL: Final = {"vllm": Version(0, 19), "sglang": Version(0, 5), "tensorrt-llm": Version(0, 20)}
+_FIRST_WITH_COMPRESSION: Final = Version(0, 24)
+"""No earlier release runs models of compressed attention."""
+FIRST_V1: Final = Version(0, 8)
+_FIRST_092: Final = Version(0, 25)
+_FIRST_LARGE_STEP: Final = Version(0, 24)
+_LARGE_CARD_BYTES: Final = 70 * GIB
+_VERY_LARGE_CARD_BYTES: Final = 160 * GIB
+_V0_CHUNKED_ABOVE: Final = 32_768
+_SOLD_GB_SEEN: Final = 0.97
+"""Share of the decimal size a card shows at the least, over the cards of the catalog."""
+
+_UTILIZATION: Final = {"sglang": 0.88, "tensorrt-llm": 0.90, "llama.cpp": 1.0, "generic": 0.90}
+_SEQUENCES: Final = {"sglang": 256, "tensorrt-llm": 2048, "llama.cpp": 1, "generic": 256}
+_STEP: Final = {"sglang": 8192, "tensorrt-llm": 8192, "llama.cpp": 512, "generic": 2048}
+_BLOCK: Final = {"vllm": 16, "sglang": 1, "tensorrt-llm": 32, "llama.cpp": 1, "generic": 16}
+_DTYPES: Final = frozenset({"bf16", "fp16", "fp32"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A question without gaps, and the list of what was filled in."""
+
+    question: MemoryQuestion
+    engine: str
+    version: Version | None
+    total_bytes: int
+    utilization: float
+    max_len: int | None
+    sequences: int
+    step_tokens: int
+    chunked: bool
+    eager: bool
+    block_tokens: int
+    weights: WeightFormat
+    cache: CacheFormat
+    model_element_bytes: int
+    assumed: tuple[str, ...]
+
+    @property
+    def shape(self) -> ModelShape:
+        """Return the shape asked about."""
+        return self.question.shape
+
+    def at_least(self, major: int, minor: int) -> bool:
+        """Tell whether the release is this one or newer."""
+        return self.version is not None and self.version >= Version(major, minor)
+
+
+class _Filling:
+    """Takes what is stated, else a default that is written down."""
+
+    def __init__(self) -> None:
+        self.assumed: list[str] = []
+
+    def take(self, name: str, stated: int | None, default: int) -> int:
+        """Return the stated number, else the default."""
+        if stated is not None:
+            return stated
+        self.assumed.append(f"{name} = {default:,}")
+        return default
+
+    def note(self, text: str) -> None:
+        """Write an assumption down."""
+        self.assumed.append(text)
+
+
+def device_bytes(device: Accelerator, filling: _Filling) -> int:
+    """Return what the driver shows, the low end where cards differ; raises ``InvalidInput`` when nothing is known."""
+    for size in (device.usable_low_bytes, device.usable_high_bytes):
+        if size is not None:
+            if size < 1:
+                raise InvalidInput.field("declared_device.total_bytes", size, "is below 1", "give the card's memory")
+            return size
+    if device.memory_sold_gb is None:
+        raise InvalidInput.field("accelerator", device.id, "has no known memory", "declare the card's memory in bytes")
+    seen = round(device.memory_sold_gb * 1e9 * _SOLD_GB_SEEN)
+    filling.note(f"usable memory = {seen / GIB:.2f} GiB, 97 % of {device.memory_sold_gb:g} GB: nobody logged this card")
+    return seen
+
+
+def _engine(name: str) -> str:
+    engine = _ENGINE_NAMES.get(name, name)
+    if engine not in ENGINES:
+        raise InvalidInput.field("engine", name, "is not an engine this model knows", "use one of " + ", ".join(ENGINES))
+    return engine
+
+
+def _version(question: MemoryQuestion, engine: str, filling: _Filling) -> Version | None:
+    stated = parse_version(question.engine_version)
+    if stated is not None or engine not in _USUAL:
+        return stated
+    usual = _USUAL[engine]
+    if engine == "vllm" and question.shape.compression is not None:
+        usual = _FIRST_WITH_COMPRESSION
+    what = "not read from " + repr(question.engine_version) if question.engine_version else "not stated"
+    filling.note(f"engine_version = {usual} ({what})")
+    return usual
+
+
+def _model_dtype(question: MemoryQuestion) -> str:
+    for name in (question.weight_precision, question.shape.checkpoint_precision):
+        if name in _DTYPES:
+            return name
+    return "bf16"
+
+
+def _formats(question: MemoryQuestion, filling: _Filling) -> tuple[WeightFormat, CacheFormat, int]:
+    precision = question.weight_precision
+    if precision is None:
+        precision = question.shape.checkpoint_precision or "bf16"
+        if question.declared.weights_bytes is None and question.declared.bytes_per_parameter is None:
+            filling.note(f"weight_precision = {precision}")
+    dtype = _model_dtype(question)
+    cache = question.kv_cache_type
+    if cache is None or cache == "auto":
+        cache = dtype
+        filling.note(f"kv_cache_type = {cache} (follows the model)")
+    return weight_format(precision), cache_format(cache), 4 if dtype == "fp32" else 2
+
+
+def _max_len(question: MemoryQuestion, filling: _Filling) -> int | None:
+    if question.max_model_len is not None:
+        return question.max_model_len
+    longest = question.shape.max_position_embeddings
+    if longest is not None:
+        filling.note(f"max_model_len = {longest:,} (the model's own)")
+        return longest
+    return question.request_tokens
+
+
+def _chunked(question: MemoryQuestion, version: Version | None, max_len: int | None, filling: _Filling) -> bool:
+    if question.chunked_prefill is not None:
+        return question.chunked_prefill
+    old = version is not None and version < FIRST_V1
+    chunked = not old or (max_len is not None and max_len > _V0_CHUNKED_ABOVE)
+    filling.note(f"chunked_prefill = {'on' if chunked else 'off'}")
+    return chunked
+
+
+def _large(device: Accelerator, total: int) -> bool:
+    return total >= _LARGE_CARD_BYTES and not device.id.startswith("a100")
+
+
+def _vllm_sequences(question: MemoryQuestion, version: Version, total: int) -> int:
+    return 1024 if version >= FIRST_V1 and _large(question.device, total) else 256
+
+
+def _vllm_step(question: MemoryQuestion, version: Version, total: int, *, chunked: bool, max_len: int | None) -> int:
+    if not chunked:
+        return max(2048, max_len if max_len is not None else 2048)
+    if version < FIRST_V1:
+        return 2048 if version >= Version(0, 7) else 512
+    if version >= _FIRST_LARGE_STEP and total >= _VERY_LARGE_CARD_BYTES:
+        return 16_384
+    return 8192 if _large(question.device, total) else 2048
+
+
+def _utilization(question: MemoryQuestion, engine: str, version: Version | None, filling: _Filling) -> float:
+    if question.memory_utilization_ratio is not None:
+        return question.memory_utilization_ratio
+    if engine == "vllm":
+        value = 0.92 if version is not None and version >= _FIRST_092 else 0.90
+    else:
+        value = _UTILIZATION[engine]
+    filling.note(f"memory_utilization_ratio = {value:g}")
+    return value
+
+
+def setup(question: MemoryQuestion) -> Setup:
+    """Return the question without gaps; raises ``InvalidInput`` naming what cannot be filled."""
+    filling = _Filling()
+    engine = _engine(question.engine)
+    version = _version(question, engine, filling)
+    total = device_bytes(question.device, filling)
+    weights, cache, element = _formats(question, filling)
+    max_len = _max_len(question, filling)
+    chunked = _chunked(question, version if engine == "vllm" else None, max_len, filling)
+    if engine == "vllm" and version is not None:
+        sequences = _vllm_sequences(question, version, total)
+        step = _vllm_step(question, version, total, chunked=chunked, max_len=max_len)
+    else:
+        sequences, step = _SEQUENCES[engine], _STEP[engine]
+        if not chunked:
+            step = max(step, max_len if max_len is not None else step)
+    return Setup(
+        question=question,
+        engine=engine,
+        version=version,
+        total_bytes=total,
+        utilization=_utilization(question, engine, version, filling),
+        max_len=max_len,
+        sequences=filling.take("max_num_seqs", question.max_num_seqs, sequences),
+        step_tokens=filling.take("max_num_batched_tokens", question.max_num_batched_tokens, step),
+        chunked=chunked,
+        eager=bool(question.eager),
+        block_tokens=question.block_tokens if question.block_tokens is not None else _BLOCK[engine],
+        weights=weights,
+        cache=cache,
+        model_element_bytes=element,
+        assumed=tuple(filling.assumed),
+    )

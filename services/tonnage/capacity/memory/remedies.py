@@ -1,0 +1,163 @@
+"""The smallest changes that turn a verdict, each found by asking the model again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tonnage.capacity.memory.core import Core, evaluate
+from tonnage.domain.memory import FitVerdict, Remedy
+from tonnage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tonnage.capacity.memory.constants import Constants
+    from tonnage.domain.memory import MemoryQuestion
+
+_COUNTS: Final = (1, 2, 4, 8, 16, 32, 64)
+_HIGHEST_UTILIZATION: Final = 0.95
+_NARROWER_WEIGHTS: Final = ("fp8", "int4")
+_SHARE_SHOWN: Final = 100
+
+
+def _holds(core: Core) -> bool:
+    return core.verdict is not FitVerdict.DOES_NOT_FIT
+
+
+def _try(question: MemoryQuestion, constants: Constants) -> Core | None:
+    """Return the evaluation of a changed question, or None where the change is impossible."""
+    try:
+        return evaluate(question, constants)
+    except InvalidInput:
+        return None
+
+
+def split_over(question: MemoryQuestion, count: int) -> MemoryQuestion:
+    """Return the question over ``count`` accelerators: tensor parallel within the stated pipeline stages.
+
+    Bytes the caller declared for one accelerator are declared for this split only and
+    scale with it: weights by the split, the rest not at all.
+    """
+    pipeline = question.pipeline_parallel if count % question.pipeline_parallel == 0 else 1
+    declared = question.declared
+    before = question.tensor_parallel * question.pipeline_parallel
+    if declared.weights_bytes is not None:
+        declared = replace(declared, weights_bytes=-(-declared.weights_bytes * before // count))
+    declared = replace(declared, kv_pool_bytes=None, peak_with_weights_bytes=None)
+    return replace(
+        question,
+        tensor_parallel=count // pipeline,
+        pipeline_parallel=pipeline,
+        accelerator_count=count,
+        declared=declared,
+    )
+
+
+def smallest_count(core: Core, constants: Constants) -> int | None:
+    """Return the smallest power of two of accelerators that fits, up to 64; None when none does.
+
+    A declared pool or logged peak says nothing about another split, so only the asked one counts.
+    """
+    question = core.setup.question
+    asked = question.tensor_parallel * question.pipeline_parallel
+    declared = question.declared
+    if declared.kv_pool_bytes is not None or declared.peak_with_weights_bytes is not None:
+        return asked if _holds(core) else None
+    for count in _COUNTS:
+        if count == asked:
+            if _holds(core):
+                return count
+            continue
+        other = _try(split_over(question, count), constants)
+        if other is not None and _holds(other):
+            return count
+    return None
+
+
+def _by_cache_type(core: Core, constants: Constants) -> Remedy | None:
+    if core.setup.cache.element_bytes <= 1:
+        return None
+    wanted = "q8_0" if core.setup.engine == "llama.cpp" else "fp8"
+    other = _try(replace(core.setup.question, kv_cache_type=wanted), constants)
+    if other is None or not _holds(other):
+        return None
+    tokens = other.request_tokens
+    fits = f": {other.requests(tokens):,} requests of {tokens:,} tokens fit" if tokens is not None else ""
+    return Remedy(change="kv_cache_type", value=wanted, message=f"keep the cache in 8 bits{fits}; check the quality first")
+
+
+def _by_length(core: Core) -> Remedy | None:
+    longest = core.longest(core.concurrency)
+    if longest is None:
+        return None
+    text = f"shorten requests to {longest:,} tokens at {core.concurrency:,} at once"
+    return Remedy(change="request_tokens", value=str(longest), message=text)
+
+
+def _by_concurrency(core: Core) -> Remedy | None:
+    tokens = core.request_tokens
+    if tokens is None:
+        return None
+    fits = core.requests(tokens)
+    if not 0 < fits < core.concurrency:
+        return None
+    return Remedy(
+        change="concurrency", value=str(fits), message=f"admit {fits:,} requests of {tokens:,} tokens at once, queue the rest"
+    )
+
+
+def _by_utilization(core: Core, constants: Constants) -> Remedy | None:
+    used = core.setup.utilization
+    if core.setup.engine == "llama.cpp" or used >= _HIGHEST_UTILIZATION:
+        return None
+    for percent in range(int(used * _SHARE_SHOWN) + 1, int(_HIGHEST_UTILIZATION * _SHARE_SHOWN) + 1):
+        share = percent / _SHARE_SHOWN
+        other = _try(replace(core.setup.question, memory_utilization_ratio=share), constants)
+        if other is not None and _holds(other):
+            text = f"let the engine use {share:g} of the card; graphs and warm-up lie outside that share"
+            return Remedy(change="memory_utilization_ratio", value=f"{share:g}", message=text)
+    return None
+
+
+def _by_sequences(core: Core, constants: Constants) -> Remedy | None:
+    wanted = max(core.concurrency, 16)
+    if core.setup.sequences <= wanted:
+        return None
+    other = _try(replace(core.setup.question, max_num_seqs=wanted), constants)
+    if other is None or not _holds(other):
+        return None
+    text = f"lower max_num_seqs from {core.setup.sequences:,} to {wanted:,}: the sampler's warm-up shrinks with it"
+    return Remedy(change="max_num_seqs", value=str(wanted), message=text)
+
+
+def _by_weights(core: Core, constants: Constants) -> Remedy | None:
+    declared = core.setup.question.declared
+    if declared.weights_bytes is not None or declared.bytes_per_parameter is not None:
+        return None
+    for name in _NARROWER_WEIGHTS:
+        other = _try(replace(core.setup.question, weight_precision=name, inventory=None), constants)
+        if other is None or other.ledger.weights.bytes >= core.ledger.weights.bytes or not _holds(other):
+            continue
+        return Remedy(change="weight_precision", value=name, message=f"load {name} weights; check the quality first")
+    return None
+
+
+def _by_accelerators(core: Core, count: int | None) -> Remedy | None:
+    asked = core.setup.question.tensor_parallel * core.setup.question.pipeline_parallel
+    if count is None or count == asked:
+        return None
+    return Remedy(change="accelerators", value=str(count), message=f"split the model over {count} accelerators")
+
+
+def remedies(core: Core, count: int | None, constants: Constants) -> tuple[Remedy, ...]:
+    """Return the ways out of a verdict that is not "fits"; none for one that is."""
+    if core.verdict is FitVerdict.FITS:
+        return ()
+    found: list[Remedy | None] = [_by_accelerators(core, count)]
+    if core.verdict is FitVerdict.DOES_NOT_FIT:
+        found += [_by_cache_type(core, constants), _by_length(core), _by_concurrency(core)]
+        found += [_by_utilization(core, constants), _by_sequences(core, constants), _by_weights(core, constants)]
+    elif core.late_risk is not None:
+        share = 0.9 if core.setup.utilization > 0.9 else 0.85  # noqa: PLR2004 -- the default share and the step below it
+        text = "leave more outside the budget for graphs and warm-up, or start without graphs"
+        found.append(Remedy(change="memory_utilization_ratio", value=f"{share:g}", message=text))
+    return tuple(item for item in found if item is not None)

@@ -1,0 +1,146 @@
+"""``tonnage vram``: does a model fit, and how many requests at once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from tonnage.cli import documents, kit, requests, values
+from tonnage.cli.exits import Exit
+from tonnage.cli.flags.asking import Planning
+from tonnage.cli.render.memory import fit as parts_of
+from tonnage.client import messages
+from tonnage.client.errors import BadInput
+
+_BYTES = "14.99GiB"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFlags:
+    """What is to fit where."""
+
+    file: Annotated[
+        str, Option("--file", "-f", help="Question in YAML or JSON, by the names of docs/api.md; - is stdin.")
+    ] = ""
+    model: Annotated[str, Option(help="Catalog model; see `tonnage models`.")] = ""
+    config: Annotated[Path | None, Option(help="A config.json, for a model not in the catalog.")] = None
+    engine: Annotated[str, Option(help="vllm, sglang, tensorrt-llm, llama.cpp or generic.")] = ""
+    engine_version: Annotated[str, Option(help="For example 0.19.")] = ""
+    accelerator: Annotated[str, Option(help="Catalog accelerator; see `tonnage gpus`.")] = ""
+    device_name: Annotated[str, Option(help="Name of a card not in the catalog.")] = ""
+    device_memory: Annotated[str | None, Option(metavar=_BYTES, help="What its driver reports.")] = None
+    accelerators: Annotated[int | None, Option(help="Accelerators of the server.")] = None
+    tensor_parallel: Annotated[int | None, Option(help="Tensor parallel size; 1 when left out.")] = None
+    pipeline_parallel: Annotated[int | None, Option(help="Pipeline parallel size.")] = None
+    expert_parallel: Annotated[int | None, Option(help="Expert parallel size.")] = None
+    data_parallel: Annotated[int | None, Option(help="Data parallel size.")] = None
+    weight_precision: Annotated[str, Option(help="bf16, fp8, awq-int4, ...; the checkpoint's when left out.")] = ""
+    kv_cache_type: Annotated[str, Option(help="bf16, fp8, ...; follows the model when left out.")] = ""
+    memory_utilization: Annotated[float | None, Option(help="Share of the card the engine may use.")] = None
+    max_model_len: Annotated[int | None, Option(help="Tokens; the model's own when left out.")] = None
+    max_num_seqs: Annotated[int | None, Option(help="Sequences at once.")] = None
+    max_num_batched_tokens: Annotated[int | None, Option(help="Tokens a step.")] = None
+    chunked_prefill: Annotated[bool | None, Option("--chunked-prefill/--no-chunked-prefill")] = None
+    eager: Annotated[bool | None, Option("--eager/--graphs", help="Without, or with, graphs.")] = None
+    block_tokens: Annotated[int | None, Option(help="Tokens a cache block.")] = None
+    request_tokens: Annotated[int | None, Option(help="Tokens of one request, prompt and answer.")] = None
+    concurrency: Annotated[int | None, Option(help="Requests wanted at once; 1 when left out.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredFlags:
+    """Terms the caller knows better, on one accelerator; 14.99GiB, 800MiB or bare bytes."""
+
+    weights: Annotated[str | None, Option(metavar=_BYTES, help="Weights on one accelerator.")] = None
+    activation: Annotated[str | None, Option(metavar=_BYTES, help="Peak of the profiling run, without weights.")] = None
+    peak_with_weights: Annotated[
+        str | None, Option(metavar=_BYTES, help="Peak as logged with the weights in it; excludes the two above.")
+    ] = None
+    runtime: Annotated[str | None, Option(metavar=_BYTES, help="Context, collectives, workspaces.")] = None
+    graphs_memory: Annotated[str | None, Option(metavar=_BYTES, help="Graphs captured outside the budget.")] = None
+    kv_pool: Annotated[str | None, Option(metavar=_BYTES, help="The cache pool itself.")] = None
+    reserved: Annotated[str | None, Option(metavar=_BYTES, help="Kept free on the card.")] = None
+    bytes_per_parameter: Annotated[float | None, Option(help="Bytes a parameter of the whole model.")] = None
+
+    def message(self) -> messages.DeclaredMemory:
+        """Return what is declared."""
+        return values.made(
+            messages.DeclaredMemory,
+            {},
+            weights_bytes=values.byte_count("--weights", self.weights),
+            activation_bytes=values.byte_count("--activation", self.activation),
+            peak_with_weights_bytes=values.byte_count("--peak-with-weights", self.peak_with_weights),
+            runtime_bytes=values.byte_count("--runtime", self.runtime),
+            graph_bytes=values.byte_count("--graphs-memory", self.graphs_memory),
+            kv_pool_bytes=values.byte_count("--kv-pool", self.kv_pool),
+            reserved_bytes=values.byte_count("--reserved", self.reserved),
+            bytes_per_parameter=self.bytes_per_parameter,
+        )
+
+
+app = kit.new_app()
+
+
+@kit.command(app)
+def vram(flags: QuestionFlags, declared: DeclaredFlags, asking: Planning) -> int:
+    """Say whether a model fits a card, how many requests at once, and what binds.
+
+    Ends with 1 when it does not fit.
+    """
+    request = messages.FitVramRequest()
+    if flags.file:
+        request = documents.read_message("--file", flags.file, messages.FitVramRequest, inner="question")
+    requests.overlay(request.question, question_of(flags, declared), frozenset({"parallelism", "declared"}))
+    with asking.client() as client:
+        answer = client.fit_vram(request)
+    kit.show(answer, as_json=asking.as_json, parts=lambda: parts_of(answer.fit))
+    return Exit.NO if answer.fit.verdict == messages.FIT_VERDICT_DOES_NOT_FIT else Exit.OK
+
+
+def question_of(flags: QuestionFlags, declared: DeclaredFlags) -> messages.MemoryQuestion:
+    """Return the question the flags state."""
+    values.only_one([("--model", bool(flags.model)), ("--config", flags.config is not None)])
+    values.only_one([("--accelerator", bool(flags.accelerator)), ("--device-memory", flags.device_memory is not None)])
+    plain = (
+        "model", "engine", "engine_version", "accelerator", "weight_precision", "kv_cache_type", "max_model_len",
+        "max_num_seqs", "max_num_batched_tokens", "chunked_prefill", "eager", "block_tokens", "request_tokens",
+        "concurrency",
+    )  # fmt: skip
+    return values.made(
+        messages.MemoryQuestion,
+        {"accelerator_count": "--accelerators"},
+        **{name: getattr(flags, name) for name in plain},
+        config_json=config_bytes(flags.config),
+        declared_device=_device(flags),
+        accelerator_count=flags.accelerators,
+        parallelism=requests.stated(_parallelism(flags)),
+        memory_utilization_ratio=flags.memory_utilization,
+        declared=requests.stated(declared.message()),
+    )
+
+
+def _parallelism(flags: QuestionFlags) -> messages.Parallelism:
+    names = ("tensor", "pipeline", "expert", "data")
+    flags_of = {name: f"--{name}-parallel" for name in names}
+    return values.made(messages.Parallelism, flags_of, **{name: getattr(flags, f"{name}_parallel") for name in names})
+
+
+def _device(flags: QuestionFlags) -> messages.DeclaredDevice | None:
+    device = values.made(
+        messages.DeclaredDevice,
+        {"total_bytes": "--device-memory"},
+        name=flags.device_name,
+        total_bytes=values.byte_count("--device-memory", flags.device_memory),
+    )
+    return device if device.ListFields() else None
+
+
+def config_bytes(path: Path | None) -> bytes | None:
+    """Return a config.json's bytes, for the server to read."""
+    if path is None:
+        return None
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput.field("--config", f"{path} cannot be read: {error.strerror}; give a config.json") from error

@@ -1,0 +1,1 @@
+"""The single checks of the lint: scalars, latencies, loads."""

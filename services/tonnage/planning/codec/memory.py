@@ -1,0 +1,184 @@
+"""Memory questions and ledgers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tonnage import checks
+from tonnage.domain.memory import DeclaredMemory, ModelShape
+from tonnage.errors import InvalidInput, at
+from tonnage.planning.codec import enums
+from tonnage.planning.codec.presence import LARGEST_RATIO, at_most, chosen, optional, text
+from tonnage.rpc.codec.finding import encode_finding, encode_origin
+from tonnage.v1 import memory_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tonnage.domain.memory import MemoryFit, MemoryTerm
+
+LARGEST_CONFIG_BYTES: Final = 4 << 20
+_COUNTS: Final = ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "block_tokens", "concurrency")
+_SHAPE_FIELDS: Final = tuple(
+    field.name for field in memory_pb2.ModelShape.DESCRIPTOR.fields if field.name != "name"
+)
+_DECLARED_FIELDS: Final = tuple(field.name for field in memory_pb2.DeclaredMemory.DESCRIPTOR.fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAsked:
+    """A memory question before its names are looked up; one model source and one device are set."""
+
+    model: str | None = None
+    shape: ModelShape | None = None
+    config_json: bytes | None = None
+    accelerator: str | None = None
+    device_name: str | None = None
+    device_bytes: int | None = None
+    engine: str
+    engine_version: str | None
+    weight_precision: str | None
+    kv_cache_type: str | None
+    declared: DeclaredMemory
+    numbers: Mapping[str, Any]
+
+
+def decode_question(message: memory_pb2.MemoryQuestion) -> MemoryAsked:
+    """Return the question as it was asked; raise ``InvalidInput`` with the path inside it."""
+    for name in ("engine", "engine_version", "weight_precision", "kv_cache_type"):
+        checks.name(name, getattr(message, name))
+    checks.required("engine", message.engine)
+    at_most("memory_utilization_ratio", optional(message, "memory_utilization_ratio"), 1)
+    with at("declared"):
+        declared = _declared(message.declared)
+    return MemoryAsked(
+        **_model_source(message),
+        **_device(message),
+        engine=message.engine,
+        engine_version=text(message.engine_version),
+        weight_precision=text(message.weight_precision),
+        kv_cache_type=text(message.kv_cache_type),
+        declared=declared,
+        numbers=_numbers(message),
+    )
+
+
+def _numbers(message: memory_pb2.MemoryQuestion) -> dict[str, Any]:
+    """Return the plain figures by their names in the domain; absent parallel sizes are 1."""
+    found = {
+        name: optional(message, name)
+        for name in (
+            *_COUNTS,
+            "accelerator_count",
+            "memory_utilization_ratio",
+            "chunked_prefill",
+            "eager",
+            "request_tokens",
+        )
+    }
+    for kind in ("tensor", "pipeline", "expert", "data"):
+        stated = optional(message.parallelism, kind)
+        found[f"{kind}_parallel"] = 1 if stated is None else stated
+    return found
+
+
+def _model_source(message: memory_pb2.MemoryQuestion) -> dict[str, Any]:
+    kind = chosen(message, "model_source", "model", "name a catalog model, or give shape or config_json")
+    if kind == "shape":
+        with at("shape"):
+            return {"shape": decode_shape(message.shape)}
+    if kind == "config_json":
+        return {"config_json": config_json(message.config_json)}
+    checks.required("model", message.model)
+    checks.name("model", message.model)
+    return {"model": message.model}
+
+
+def config_json(data: bytes) -> bytes:
+    """Return a config.json's bytes; raise ``InvalidInput`` when they are empty or far too many."""
+    if not data or len(data) > LARGEST_CONFIG_BYTES:
+        cure = f"give the bytes of a config.json, at most {LARGEST_CONFIG_BYTES}"
+        raise InvalidInput.field("config_json", f"{len(data)} bytes", "is no config.json", cure)
+    return data
+
+
+def decode_shape(message: memory_pb2.ModelShape) -> ModelShape:
+    """Return the shape of a model; raise ``InvalidInput`` for a name that is absent or counts below 1."""
+    stated = {name: optional(message, name) for name in _SHAPE_FIELDS}
+    return ModelShape(name=message.name, source="declared in the request", **stated)
+
+
+def encode_shape(shape: ModelShape) -> memory_pb2.ModelShape:
+    """Return the shape of a model as a message."""
+    return memory_pb2.ModelShape(name=shape.name, **{name: getattr(shape, name) for name in _SHAPE_FIELDS})
+
+
+def _device(message: memory_pb2.MemoryQuestion) -> dict[str, Any]:
+    kind = chosen(message, "device", "accelerator", "name a catalog accelerator, or give declared_device")
+    if kind == "accelerator":
+        checks.required("accelerator", message.accelerator)
+        checks.name("accelerator", message.accelerator)
+        return {"accelerator": message.accelerator}
+    with at("declared_device"):
+        device = message.declared_device
+        checks.name("name", device.name)
+        total = optional(device, "total_bytes")
+        checks.required("total_bytes", total)
+        checks.count("total_bytes", total)
+        return {"device_name": device.name or "declared device", "device_bytes": total}
+
+
+def _declared(message: memory_pb2.DeclaredMemory) -> DeclaredMemory:
+    stated = {name: optional(message, name) for name in _DECLARED_FIELDS}
+    at_most("bytes_per_parameter", stated["bytes_per_parameter"], LARGEST_RATIO)
+    if stated["peak_with_weights_bytes"] is not None:
+        for name in ("weights_bytes", "activation_bytes"):
+            if stated[name] is not None:
+                raise InvalidInput.field(
+                    name, stated[name], "is already in peak_with_weights_bytes", "state one or the other"
+                )
+    return DeclaredMemory(**stated)
+
+
+def encode_fit(fit: MemoryFit) -> memory_pb2.MemoryFit:
+    """Return the ledger as a message."""
+    return memory_pb2.MemoryFit(
+        verdict=enums.FIT_NUMBER[fit.verdict],
+        total_bytes=fit.total_bytes,
+        budget_bytes=fit.budget_bytes,
+        terms=[_term(item) for item in fit.terms],
+        kv_pool_bytes=fit.kv_pool_bytes,
+        kv_bytes_per_token=fit.kv_bytes_per_token,
+        kv_fixed_bytes_per_request=fit.kv_fixed_bytes_per_request,
+        kv_pool_tokens=fit.kv_pool_tokens,
+        block_tokens=fit.block_tokens,
+        requests_reserved=fit.requests_reserved,
+        requests_steady=fit.requests_steady,
+        full_length_requests=fit.full_length_requests,
+        max_request_tokens=fit.max_request_tokens,
+        kv_needed_bytes=fit.kv_needed_bytes,
+        binding_term=enums.TERM_NUMBER[fit.binding_term],
+        smallest_accelerator_count=fit.smallest_accelerator_count,
+        remedies=[
+            memory_pb2.Remedy(change=item.change, value=item.value, message=item.message) for item in fit.remedies
+        ],
+        equation=fit.equation,
+        assumed=fit.assumed,
+        prefill_mode=fit.prefill_mode,
+        findings=[encode_finding(item) for item in fit.findings],
+        rank=fit.rank,
+        model_weights_bytes=fit.model_weights_bytes,
+    )
+
+
+def _term(term: MemoryTerm) -> memory_pb2.MemoryTerm:
+    return memory_pb2.MemoryTerm(
+        kind=enums.TERM_NUMBER[term.kind],
+        bytes=term.bytes,
+        low_bytes=term.low_bytes,
+        high_bytes=term.high_bytes,
+        origin=encode_origin(term.origin),
+        note=term.note,
+        parts=[memory_pb2.MemoryPart(name=item.name, bytes=item.bytes, note=item.note) for item in term.parts],
+    )

@@ -1,0 +1,1 @@
+"""What the planning server does once a request is decoded; no stubs and no gRPC here."""

@@ -1,0 +1,1 @@
+"""Pure pairs between the wire and the domain, used by both servers."""

@@ -1,0 +1,206 @@
+"""What happens around every call: identity, token, one log line, errors turned into statuses."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import grpc
+import grpc.aio
+import structlog
+
+from tonnage.errors import DeadlineExceeded, TonnageError, TooLarge
+from tonnage.rpc.status import DETAILS_KEY, code_of, status_of
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from tonnage.rpc.auth import BearerCheck
+    from tonnage.rpc.logs import Log
+
+    Handler = grpc.RpcMethodHandler[Any, Any]
+    Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]
+
+REQUEST_ID_KEY: Final = "x-request-id"
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Behaviour = Callable[[Any, Context], Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call while it runs; sizes in bytes on the wire, before framing."""
+
+    method: str
+    request_id: str
+    peer: str
+    started_s: float = field(default_factory=time.perf_counter)
+    request_bytes: int = 0
+    request_count: int = 0
+    response_bytes: int = 0
+    response_count: int = 0
+
+    def took(self, message: Message) -> Message:
+        """Count a request message."""
+        self.request_bytes += message.ByteSize()
+        self.request_count += 1
+        return message
+
+    def gave(self, message: Message) -> Message:
+        """Count a response message."""
+        self.response_bytes += message.ByteSize()
+        self.response_count += 1
+        return message
+
+
+def request_id_of(context: Context) -> str:
+    """Return the caller's ``x-request-id`` when it is a readable one, else a new id."""
+    for key, value in context.invocation_metadata() or ():
+        if key == REQUEST_ID_KEY and isinstance(value, str) and _REQUEST_ID.fullmatch(value):
+            return value
+    return uuid.uuid4().hex
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Wraps every handler once; handlers may be coroutines, plain functions or generators.
+
+    A plain function runs on the event loop and must not block. A ``TonnageError`` becomes its status
+    with details; any other exception becomes INTERNAL with the request id, its stack only in the log.
+    """
+
+    def __init__(self, log: Log, *, max_message_bytes: int, bearer: BearerCheck | None = None) -> None:
+        self._log = log
+        self._max_message_bytes = max_message_bytes
+        self._bearer = bearer
+        self._wrapped: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
+        """Return the wrapped handler of a method."""
+        method = handler_call_details.method
+        wrapped = self._wrapped.get(method)
+        if wrapped is None:
+            handler = await continuation(handler_call_details)
+            if handler is None:
+                return None
+            wrapped = self._wrapped[method] = self._wrap(method, handler)
+        return wrapped
+
+    def _wrap(self, method: str, handler: Handler) -> Handler:
+        kinds: dict[tuple[bool, bool], tuple[Any, Any, Any]] = {
+            (False, False): (grpc.unary_unary_rpc_method_handler, handler.unary_unary, self._to_one),
+            (False, True): (grpc.unary_stream_rpc_method_handler, handler.unary_stream, self._to_many),
+            (True, False): (grpc.stream_unary_rpc_method_handler, handler.stream_unary, self._to_one),
+            (True, True): (grpc.stream_stream_rpc_method_handler, handler.stream_stream, self._to_many),
+        }
+        make, behaviour, wrap = kinds[handler.request_streaming, handler.response_streaming]
+        wrapped: Handler = make(
+            wrap(method, behaviour, streamed=handler.request_streaming),
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+        return wrapped
+
+    def _to_one(self, method: str, behaviour: Behaviour, *, streamed: bool) -> Behaviour:
+        async def one(request: Any, context: Context) -> Message:  # noqa: ANN401 -- a message or an iterator
+            call = self._begin(method, context)
+            try:
+                self._admit(call, context)
+                answer = behaviour(_counted(call, request) if streamed else call.took(request), context)
+                reply: Message = await answer if inspect.isawaitable(answer) else answer
+                self._check_size(call.gave(reply))
+            except BaseException as error:
+                await self._fail(call, context, error)
+                raise
+            self._done(call, "OK")
+            return reply
+
+        return one
+
+    def _to_many(self, method: str, behaviour: Behaviour, *, streamed: bool) -> Behaviour:
+        async def many(request: Any, context: Context) -> AsyncIterator[Message]:  # noqa: ANN401 -- as above
+            call = self._begin(method, context)
+            try:
+                self._admit(call, context)
+                async for reply in behaviour(_counted(call, request) if streamed else call.took(request), context):
+                    self._check_size(call.gave(reply))
+                    yield reply
+            except BaseException as error:
+                await self._fail(call, context, error)
+                raise
+            self._done(call, "OK")
+
+        return many
+
+    def _begin(self, method: str, context: Context) -> Call:
+        call = Call(method, request_id_of(context), context.peer())
+        structlog.contextvars.bind_contextvars(request_id=call.request_id)
+        context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
+        return call
+
+    def _admit(self, call: Call, context: Context) -> None:
+        if self._bearer is not None:
+            self._bearer.check(call.method, context.invocation_metadata() or ())
+        if _is_late(context):
+            raise DeadlineExceeded("the deadline passed before the call began; give it more time")
+
+    def _check_size(self, reply: Message) -> None:
+        size_bytes = reply.ByteSize()
+        if size_bytes > self._max_message_bytes:
+            raise TooLarge(
+                f"the answer has {size_bytes} bytes, messages may have {self._max_message_bytes}; ask for less at once",
+                size_bytes=size_bytes,
+                limit_bytes=self._max_message_bytes,
+            )
+
+    async def _fail(self, call: Call, context: Context, error: BaseException) -> None:
+        if isinstance(error, TonnageError):
+            await self._abort(call, context, error)
+        elif isinstance(error, Exception) and not isinstance(error, grpc.aio.AbortError):
+            self._log.error("call failed", method=call.method, request_id=call.request_id, exc_info=error)
+            text = f"a fault of the server; request id {call.request_id} finds it in the server's log"
+            await self._abort(call, context, TonnageError(text, request_id=call.request_id))
+        else:
+            # A cancelled call, a closed generator, or a handler that aborted by itself.
+            code = "DEADLINE_EXCEEDED" if _is_late(context) else "CANCELLED"
+            aborted = isinstance(error, grpc.aio.AbortError)
+            self._done(call, str(context.code()) if aborted else code)
+
+    async def _abort(self, call: Call, context: Context, error: TonnageError) -> None:
+        status = status_of(error, call.request_id)
+        code = code_of(error)
+        self._done(call, code.name, reason=error.reason, detail=error.message)
+        trailers = ((DETAILS_KEY, status.SerializeToString()), (REQUEST_ID_KEY, call.request_id))
+        await context.abort(code, status.message, trailing_metadata=trailers)
+
+    def _done(self, call: Call, code: str, **extra: str) -> None:
+        self._log.info(
+            "call",
+            method=call.method,
+            code=code,
+            ms=round(1000 * (time.perf_counter() - call.started_s), 3),
+            request_bytes=call.request_bytes,
+            request_count=call.request_count,
+            response_bytes=call.response_bytes,
+            response_count=call.response_count,
+            request_id=call.request_id,
+            peer=call.peer,
+            **extra,
+        )
+
+
+def _is_late(context: Context) -> bool:
+    remaining_s: float | None = context.time_remaining()  # the stubs leave out None: no deadline
+    return remaining_s is not None and remaining_s <= 0
+
+
+async def _counted(call: Call, requests: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    async for request in requests:
+        yield call.took(request)

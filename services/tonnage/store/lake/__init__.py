@@ -1,0 +1,1 @@
+"""The back end on DuckLake: a catalog, Parquet files, and what makes both durable."""

@@ -1,0 +1,93 @@
+"""One durable transaction: the rows of ``Changes`` written to the lake."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from tonnage.errors import StoreDamaged
+from tonnage.store.rows import to_table
+from tonnage.store.schema import TABLES
+from tonnage.store.texts import compact
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import duckdb
+
+    from tonnage.store.changes import Changes
+    from tonnage.store.durable import NewFiles
+
+_APPENDED: Final = ("runs", "run_events", "reports", "requests", "commits")
+
+
+def tables_of(changes: Changes) -> dict[str, pa.Table]:
+    """Return the rows to write, by table; a table without rows is left out."""
+    stamped = [upload.stamped(new) for upload, new in changes.uploads]
+    tables = {
+        "points": pa.concat_tables([points for _, points in stamped]) if stamped else None,
+        "runs": pa.concat_tables([runs for runs, _ in stamped]) if stamped else None,
+        "run_events": to_table("run_events", [asdict(event) for event in changes.events]),
+        "reports": to_table("reports", _report_rows(changes)),
+        "requests": to_table("requests", [asdict(request) for request in changes.requests]),
+        "commits": to_table("commits", _commit_rows(changes)),
+    }
+    return {name: table for name, table in tables.items() if table is not None and table.num_rows}
+
+
+def _report_rows(changes: Changes) -> list[dict[str, Any]]:
+    return [
+        {
+            "namespace": report.namespace,
+            **asdict(report.facts),
+            "given": compact(report.facts.given),
+            "ingested_at": report.ingested_at,
+            "data_version": report.data_version,
+        }
+        for report in changes.reports
+    ]
+
+
+def _commit_rows(changes: Changes) -> list[dict[str, Any]]:
+    return [
+        {
+            "namespace": namespace,
+            "data_version": changes.data_version,
+            "committed_at": changes.now,
+            "what": compact(changes.what(namespace)),
+        }
+        for namespace in changes.namespaces()
+    ]
+
+
+def commit(connection: duckdb.DuckDBPyConnection, changes: Changes, files: NewFiles) -> None:
+    """Write ``changes`` in one transaction that is durable when this returns.
+
+    DuckDB does not sync the Parquet files it writes, so they and their folders are synced before the
+    catalog names them; the catalog syncs its own log (SQLite at synchronous=FULL).
+    Raises ``duckdb.Error`` or ``OSError``, after a rollback.
+    """
+    tables = tables_of(changes)
+    connection.execute("BEGIN")
+    try:
+        if "points" in tables:
+            _merge_points(connection, tables["points"])
+        for name in _APPENDED:
+            if name in tables:
+                _insert(connection, name, tables[name])
+        files.sync()
+        connection.execute("COMMIT")
+    except BaseException:
+        rollback(connection)
+        raise
+
+
+def rollback(connection: duckdb.DuckDBPyConnection) -> None:
+    """End a transaction that failed, if it is still open."""
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb_error() as error:
+        if "no transaction is active" not in str(error):
+            raise

@@ -1,0 +1,1 @@
+"""Streamlit pieces the pages lay out."""

@@ -1,0 +1,169 @@
+"""The workload form of the Plan page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from tonnage_ui.forms import plan as form
+from tonnage_ui.forms.configuration import COUNT_FIELDS, TEXT_FIELDS
+from tonnage_ui.presenters.curve import latency_name
+from tonnage_ui.widgets import fields
+
+if TYPE_CHECKING:
+    from tonnage_ui.session import Stored
+    from tonnage_ui.words import Words
+
+
+def show_form(words: Words, stored: Stored) -> None:
+    """Show every input; their values stand in the session and in the URL."""
+    model = _workload(words, stored)
+    _demand(words)
+    show_limits(words)
+    _reserve(words)
+    with st.expander(words("form.failover_server"), icon=":material/dns:", key="section_server"):
+        _failover(words)
+        _server(words)
+    with st.expander(words("form.configuration"), icon=":material/tune:", key="section_configuration"):
+        st.caption(words("form.configuration_text"))
+        for field in TEXT_FIELDS:
+            fields.pick(field, words, stored.values(field, model))
+        for field in COUNT_FIELDS:
+            fields.whole(field, words)
+        fields.text("fingerprint", words)
+    with st.expander(words("form.options"), icon=":material/settings:", key="section_options"):
+        fields.choice("policy", words, form.POLICIES, lambda word: words(f"policy.{word}"))
+        fields.choice("request_class", words, form.CLASSES, lambda word: words(f"class.{word}"))
+        fields.date("as_of", words)
+
+
+def _workload(words: Words, stored: Stored) -> str:
+    with st.container(border=True, key="section_workload"):
+        st.markdown(f"**{words('form.workload')}**")
+        model = fields.pick("model", words, stored.models, placeholder=words("form.pick_model"))
+        size_count = st.number_input(
+            words("field.size_count"),
+            min_value=1,
+            max_value=form.MAX_SIZE_COUNT,
+            value=1,
+            key="size_count",
+            help=words("help.size_count"),
+            bind="query-params",
+        )
+        for position, keys in enumerate(form.size_keys(int(size_count)), start=1):
+            _size(position, keys, words, several=size_count > 1)
+    return model
+
+
+def _size(position: int, keys: tuple[str, str, str, str], words: Words, *, several: bool) -> None:
+    input_key, output_key, hits_key, share_key = keys
+    columns = st.columns(4 if several else 3, vertical_alignment="bottom")
+    for column, key, label in zip(
+        columns, (input_key, output_key, hits_key), ("input_tokens", "output_tokens", "prefix_hits"), strict=False
+    ):
+        column.number_input(
+            words(f"field.{label}"),
+            value=None,
+            format="%g",
+            key=key,
+            help=words(f"help.{label}"),
+            bind="query-params",
+        )
+    if several:
+        columns[3].number_input(
+            words("field.share_of", position=position),
+            value=None,
+            format="%g",
+            key=share_key,
+            help=words("help.share"),
+            bind="query-params",
+        )
+
+
+def _demand(words: Words) -> None:
+    with st.container(border=True, key="section_demand"):
+        st.markdown(f"**{words('form.demand')}**")
+        kind = fields.choice("demand_kind", words, form.DEMAND_KINDS, lambda word: words(f"demand.{word}"))
+        for key in form.demand_keys(kind):
+            if key.endswith("source"):
+                fields.text(key, words, placeholder=words(f"placeholder.{key}"))
+            else:
+                fields.number(key, words)
+
+
+def show_limits(words: Words) -> None:
+    """Show the limits of an SLO; each one that is picked gets its number."""
+    with st.container(border=True, key="section_limits"):
+        st.markdown(f"**{words('form.limits')}**")
+        chosen = st.multiselect(
+            words("field.limits"),
+            form.LIMITS,
+            format_func=lambda name: latency_name(*name.split("_"), words),
+            key="limits",
+            help=words("help.limits"),
+            placeholder=words("form.pick_limits"),
+            bind="query-params",
+        )
+        for name in chosen:
+            st.number_input(
+                words("field.limit_ms", name=latency_name(*name.split("_"), words)),
+                value=None,
+                format="%g",
+                key=f"{name}_ms",
+                bind="query-params",
+            )
+        with st.expander(words("form.more_limits"), type="compact", key="section_more_limits"):
+            fields.number("max_failure_ratio", words)
+            fields.number("min_tokens_per_s_per_user", words)
+            st.toggle(
+                words("field.allow_substitution"),
+                key="allow_substitution",
+                help=words("help.allow_substitution"),
+                bind="query-params",
+            )
+
+
+def _reserve(words: Words) -> None:
+    with st.container(border=True, key="section_reserve"):
+        st.markdown(f"**{words('form.reserve')}**")
+        kind = st.segmented_control(
+            words("field.reserve_kind"),
+            form.RESERVE_KINDS,
+            format_func=lambda word: words(f"reserve.{word}"),
+            key="reserve_kind",
+            help=words("help.reserve_kind"),
+            bind="query-params",
+        )
+        if kind == "whole":
+            _part("reserve", words)
+        if kind == "parts":
+            for name in form.RESERVE_PARTS:
+                _part(name, words)
+
+
+def _part(key: str, words: Words) -> None:
+    ratio, source = st.columns([2, 3], vertical_alignment="bottom")
+    with ratio:
+        fields.number(key, words)
+    with source:
+        fields.text(f"{key}_source", words, placeholder=words("placeholder.reserve_source"))
+
+
+def _failover(words: Words) -> None:
+    kind = fields.choice("failover_kind", words, form.FAILOVER_KINDS, lambda word: words(f"failover.{word}"))
+    if kind in {"replicas", "servers"}:
+        fields.whole(f"failover_{kind}", words)
+    if kind == "zones":
+        fields.whole("zones", words)
+        fields.whole("failover_zones", words)
+
+
+def _server(words: Words) -> None:
+    fields.whole("accelerators_per_server", words)
+    amount, currency = st.columns([3, 2], vertical_alignment="bottom")
+    with amount:
+        fields.number("price_per_hour", words)
+    with currency:
+        fields.text("price_currency", words, placeholder="USD")
+    fields.text("price_source", words, placeholder=words("placeholder.price_source"))
+    fields.text("price_date", words, placeholder="2026-01-31")
