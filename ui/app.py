@@ -1,19 +1,25 @@
 """The front end: navigation, language, and where the servers are."""
 
 import streamlit as st
+
 from tonnage_ui import session
-from tonnage_ui.widgets.frame import show_frame
+from tonnage_ui.widgets import link
+from tonnage_ui.widgets.frame import show_frame, show_style
 
 st.set_page_config(page_title="Tonnage", page_icon=":material/scale:", layout="wide")
 words = session.words()
+# Not in a folder called "pages": Streamlit would run those by itself when a link is the first thing a new server is asked.
 page = st.navigation(
     [
-        st.Page("pages/start.py", title=words("page.start"), icon=":material/home:", default=True),
-        st.Page("pages/plan.py", title=words("page.plan"), icon=":material/calculate:"),
-        st.Page("pages/vram.py", title=words("page.vram"), icon=":material/memory:"),
-        st.Page("pages/benchmarks.py", title=words("page.benchmarks"), icon=":material/show_chart:"),
-        st.Page("pages/upload.py", title=words("page.upload"), icon=":material/upload_file:"),
+        st.Page("app_pages/start.py", title=words("page.start"), icon=":material/home:", default=True),
+        st.Page("app_pages/plan.py", title=words("page.plan"), icon=":material/calculate:"),
+        st.Page("app_pages/vram.py", title=words("page.vram"), icon=":material/memory:"),
+        st.Page("app_pages/benchmarks.py", title=words("page.benchmarks"), icon=":material/show_chart:"),
+        st.Page("app_pages/upload.py", title=words("page.upload"), icon=":material/upload_file:"),
     ]
 )
+link.enter(page.url_path)
+show_style()
 show_frame()
 page.run()
+link.leave()

@@ -6,7 +6,7 @@ import argparse
 import difflib
 import os
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 -- pydantic reads the annotation at run time
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
@@ -38,7 +38,7 @@ class ServerSettings(BaseSettings):
         env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, validate_default=True
     )
 
-    store: str = Field("lake://tonnage-data", description="Store URL: lake:///path/to/folder.")
+    store: str = Field(description="Store URL: lake:///path/to/folder.", min_length=1)
     host: str = Field("127.0.0.1", description="Address to listen on; loopback unless said otherwise.", min_length=1)
     max_message_bytes: Bytes = Field(16 << 20, description="Largest message taken or sent.")
     drain_s: Seconds = Field(20.0, description="Time calls in flight get at the end.")
@@ -63,7 +63,7 @@ class IngestSettings(ServerSettings):
     ingest_port: Port = Field(7052, description="Port of the ingest server; 0 lets the system choose.")
     max_report_bytes: Bytes = Field(2 << 30, description="Largest raw report taken.")
     max_runs_bytes: Bytes = Field(256 << 20, description="Largest IngestRuns stream taken.")
-    max_uploads_count: Count = Field(32, description="Uploads in flight at once; more are told to come again.")
+    max_uploads_count: Count = Field(32, description="Uploads in flight at once; more come again.")
     max_waiting_commits_count: Count = Field(
         256, description="Uploads waiting for a commit; more are told to come again."
     )
@@ -78,6 +78,7 @@ class PlanningSettings(ServerSettings):
     """Settings of ``python -m tonnage.planning``."""
 
     planning_port: Port = Field(7051, description="Port of the planning server; 0 lets the system choose.")
+    repeat_cache_bytes: Bytes = Field(64 << 20, description="Memory for answers given again to the same request.")
 
 
 PROCESSES: Final[dict[str, type[ServerSettings]]] = {"ingest": IngestSettings, "planning": PlanningSettings}
@@ -142,6 +143,8 @@ def _parser(kind: type[ServerSettings]) -> argparse.ArgumentParser:
 
 
 def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
     return "not set" if info.default is None else str(info.default)
 
 

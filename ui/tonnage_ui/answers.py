@@ -5,24 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from google.protobuf.message import Message
+
 from tonnage.client import ClientError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from google.protobuf.message import Message
-
-Reply = TypeVar("Reply", bound="Message")
-Request = TypeVar("Request", bound="Message")
+Reply = TypeVar("Reply", bound=Message)
+Request = TypeVar("Request", bound=Message)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[Request, Reply]):
-    """One call: the request and either its reply or its error."""
+    """One call: the request, and what it came to; an error of the service is an answer too."""
 
     request: Request
-    reply: Reply | None
-    error: ClientError | None
+    outcome: Reply | ClientError
 
     def is_stale(self, request: Request) -> bool:
         """Tell whether the form now asks something else."""
@@ -30,8 +29,8 @@ class Answer(Generic[Request, Reply]):
 
 
 def ask(call: Callable[[Request], Reply], request: Request) -> Answer[Request, Reply]:
-    """Return what a call came to; an error of the service is an answer too."""
+    """Return what a call came to."""
     try:
-        return Answer(request, call(request), None)
+        return Answer(request, call(request))
     except ClientError as error:
-        return Answer(request, None, error)
+        return Answer(request, error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from google.protobuf import json_format
+
 from tonnage.client import messages as pb
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def enum_word(message: Message, field: str) -> str:
     ``BOTTLENECK_TTFT`` gives "ttft". A number this release does not know gives "unknown-7".
     """
     described = message.DESCRIPTOR.fields_by_name[field].enum_type
+    if described is None:
+        raise TypeError(f"{field} is no enum")
     number = int(getattr(message, field))
     value = described.values_by_number.get(number)
     if value is None:

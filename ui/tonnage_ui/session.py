@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+
 from tonnage.client import ClientError, IngestClient, PlanningClient
 from tonnage_ui.charts.palette import Palette, palette
 from tonnage_ui.messages import pb
@@ -65,26 +66,26 @@ def stored() -> Stored:
     """Return what the planning server holds now; read again only when its data version has moved."""
     try:
         probe = planning().list_configurations(pb.ListConfigurationsRequest(page_size=1))
-        found = _configurations(planning().target, probe.data_version)
+        found = _configurations(probe.data_version)
     except ClientError as error:
         return Stored(error=error)
     return Stored(found, probe.total_count, probe.data_version)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _configurations(target: str, data_version: int) -> tuple[pb.ConfigurationSummary, ...]:
+def _configurations(data_version: int) -> tuple[pb.ConfigurationSummary, ...]:
     request = pb.ListConfigurationsRequest(page_size=_PAGE_SIZE, min_data_version=data_version)
     return tuple(islice(planning().configurations(request), _CONFIGURATION_LIMIT))
 
 
 @st.cache_resource(show_spinner=False)
-def catalog_models(target: str) -> tuple[str, ...]:
+def catalog_models() -> tuple[str, ...]:
     """Return the ids of the models whose shape is known; raise ``ClientError``."""
     return tuple(model.id for model in planning().models(pb.ListModelsRequest(page_size=_PAGE_SIZE)))
 
 
 @st.cache_resource(show_spinner=False)
-def catalog_accelerators(target: str) -> dict[str, str]:
+def catalog_accelerators() -> dict[str, str]:
     """Return the names of the accelerators that are known, by id; raise ``ClientError``."""
     request = pb.ListAcceleratorsRequest(page_size=_PAGE_SIZE)
     return {accelerator.id: accelerator.name for accelerator in planning().accelerators(request)}
@@ -92,9 +93,12 @@ def catalog_accelerators(target: str) -> dict[str, str]:
 
 def language() -> str:
     """Return the chosen language, else the browser's where we speak it, else English."""
-    chosen = st.session_state.get(LANGUAGE_KEY)
-    if chosen in LANGUAGES:
-        return str(chosen)
+    chosen = st.session_state.get(LANGUAGE_KEY) or st.query_params.get(LANGUAGE_KEY)
+    return str(chosen) if chosen in LANGUAGES else browser_language()
+
+
+def browser_language() -> str:
+    """Return the browser's language where we speak it, else English."""
     browser = (st.context.locale or "").split("-")[0]
     return browser if browser in LANGUAGES else "en"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ def canonical(value: Any) -> str:  # noqa: ANN401 -- any value of the domain
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(str(value))
+        return str.__repr__(value)
     if isinstance(value, int | float):
         return repr(float(value) + 0.0)
     if isinstance(value, tuple):

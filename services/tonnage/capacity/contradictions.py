@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tonnage.capacity import notes
 from tonnage.capacity.exact import shown
 from tonnage.capacity.works import described
-from tonnage.domain.measurement import STATISTICS, TextWork
+from tonnage.domain.measurement import TextWork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,10 +24,11 @@ def contradictions(slo: Slo, buckets: Sequence[DemandBucket]) -> tuple[Finding, 
     output tokens. Percentiles do not add up exactly; the sum is what the three limits promise together.
     """
     limits = {(limit.metric, limit.statistic): limit.max_ms for limit in slo.latency_limits}
+    bounded = [limit.statistic for limit in slo.latency_limits if limit.metric == "e2e"]
     return notes.ordered(
         finding
         for bucket in buckets
-        for statistic in STATISTICS
+        for statistic in bounded
         if (finding := _contradiction(bucket, statistic, limits)) is not None
     )
 
@@ -35,9 +36,9 @@ def contradictions(slo: Slo, buckets: Sequence[DemandBucket]) -> tuple[Finding, 
 def _contradiction(
     bucket: DemandBucket, statistic: StatisticName, limits: Mapping[tuple[Metric, StatisticName], float]
 ) -> Finding | None:
-    ttft, tpot, e2e = (limits.get(key) for key in (("ttft", statistic), ("tpot", statistic), ("e2e", statistic)))
+    ttft, tpot, e2e = limits.get(("ttft", statistic)), limits.get(("tpot", statistic)), limits[("e2e", statistic)]
     output = bucket.work.output_tokens_mean if isinstance(bucket.work, TextWork) else None
-    if ttft is None or tpot is None or e2e is None or output is None or output <= 1:
+    if ttft is None or tpot is None or output is None or output <= 1:
         return None
     implied = implied_e2e_ms(ttft, tpot, output)
     if implied <= e2e:

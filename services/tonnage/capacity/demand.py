@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tonnage import checks
 from tonnage.capacity import notes
 from tonnage.capacity.exact import as_float, exact, product, shown
+from tonnage.domain.buckets import kind_of
 from tonnage.domain.finding import Finding, Origin
 from tonnage.domain.measurement import EmbeddingWork, TextWork
 from tonnage.domain.plan import BucketTokenDemand, DemandSummary, TokenDemand
@@ -192,7 +193,7 @@ def _no_tokens(buckets: Sequence[DemandBucket], peak: Fraction) -> tuple[Finding
     return tuple(
         notes.info(
             "NO_TOKEN_DEMAND",
-            f"a bucket of {type(bucket.work).__name__.removesuffix('Work').lower()} work has no token demand; "
+            f"a bucket of {kind_of(bucket.work)} work has no token demand; "
             f"it asks for {shown(peak * exact(bucket.share))} requests/s at peak and is left out of the token sums",
             path=f"buckets[{place}].work",
         )

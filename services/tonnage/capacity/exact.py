@@ -52,7 +52,11 @@ def ceiling(value: Fraction) -> int:
 
 def shown(value: Amount) -> str:
     """Return a number as an equation shows it: six digits, more where six would hide a remainder."""
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        fraction = exact(value)
+        return f"{Decimal(fraction.numerator) / Decimal(fraction.denominator):.6g}"
     short = f"{number:.6g}"
     whole = number.is_integer() if not isinstance(value, Fraction) else value.denominator == 1
     if not whole and float(short).is_integer() and "e" not in short:

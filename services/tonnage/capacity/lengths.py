@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tonnage.capacity import notes
 from tonnage.capacity.exact import shown
 from tonnage.capacity.works import described
+from tonnage.domain.buckets import kind_of
 from tonnage.domain.finding import Origin, weakest
 from tonnage.domain.measurement import TextWork
 from tonnage.domain.plan import Bottleneck, CapacityBound, SloCapacity
@@ -51,7 +52,7 @@ class Distance:
 def distance(measured: Work, wanted: Work) -> Distance:
     """Return how far a wanted request size is from a measured one."""
     if type(measured) is not type(wanted):
-        return Distance(math.inf, why=f"it is {_kind(measured)} work, {_kind(wanted)} work was asked")
+        return Distance(math.inf, why=f"it is {kind_of(measured)} work, {kind_of(wanted)} work was asked")
     if isinstance(measured, TextWork) and isinstance(wanted, TextWork):
         return _of_text(measured, wanted)
     factor = 1.0
@@ -94,10 +95,6 @@ def _prefill_ratio(measured: TextWork, wanted: TextWork) -> float:
         return whole
     expected = 0.0 if wanted.prefix_cache_hit_ratio is None else wanted.prefix_cache_hit_ratio
     return whole * (1 - expected) / (1 - hit) if hit < 1 else math.inf
-
-
-def _kind(work: Work) -> str:
-    return type(work).__name__.removesuffix("Work").lower()
 
 
 def slo_for(slo: Slo, measured: Work, wanted: Work) -> Slo:

@@ -42,9 +42,11 @@ class CurveLevel:
     repeat_count: int = 1
     spread_ratio: float | None = None
     label: str = field(init=False)
+    capacity_evidence: Evidence = field(init=False)
 
     def __post_init__(self) -> None:
-        """Name the load for people."""
+        """Name the load for people, and prepare what a capacity cites."""
+        object.__setattr__(self, "capacity_evidence", replace(self.evidence[0], quantity="q_slo", origin=self.origin))
         object.__setattr__(self, "label", load_label(self.arrival_kind, self.offered_load))
 
     @property

@@ -87,15 +87,20 @@ def too_few(statistic: str, completed: int) -> str:
     return f"{statistic} needs at least {LEAST_COMPLETED[statistic]} completed requests, this level has {completed}"
 
 
+def named_statistic(path: str) -> str | None:
+    """Return the statistic that a finding's path names ("levels[0].ttft.p99_ms" is "ttft_p99_ms"), or None."""
+    found = _NAMED.search(path)
+    return None if found is None else f"{found[1]}_{found[2]}_ms"
+
+
 def _marked(level: Level) -> dict[str, Refusal]:
     refusals: dict[str, Refusal] = {}
     for finding in level.findings:
-        found = _NAMED.search(finding.path)
-        if found is None or (finding.severity is Severity.INFO and finding.code != TOO_FEW):
+        name = named_statistic(finding.path)
+        if name is None or (finding.severity is Severity.INFO and finding.code != TOO_FEW):
             continue
-        name = f"{found[1]}_{found[2]}_ms"
         if name not in refusals or refusals[name].doubt is Doubt.TOO_FEW:
-            refusals[name] = _of_finding(finding, found[2], level.completed_count)
+            refusals[name] = _of_finding(finding, name.split("_")[1], level.completed_count)
     return refusals
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from tonnage.domain import buckets
 from tonnage.domain.measurement import TextWork
 
 if TYPE_CHECKING:
@@ -16,27 +17,10 @@ if TYPE_CHECKING:
 
 
 def mean_work(levels: Sequence[Level]) -> Work:
-    """Return the mean request size, weighted by completed requests where every level states them.
-
-    A field is None when any level leaves it open; levels of several modalities give an empty text size.
-    """
-    kinds = {type(level.work) for level in levels}
-    if len(kinds) != 1:
+    """Return the mean request size, weighted by completed requests; levels of several modalities have none."""
+    if len({type(level.work) for level in levels}) != 1:
         return TextWork()
-    counted = all(level.completed_count for level in levels)
-    weights = [float(level.completed_count or 1) if counted else 1.0 for level in levels]
-    kind = kinds.pop()
-    means = {item.name: _mean([getattr(level.work, item.name) for level in levels], weights) for item in fields(kind)}
-    return kind(**means)
-
-
-def _mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
-    known = [value for value in values if value is not None]
-    if len(known) != len(values):
-        return None
-    if len(set(known)) == 1:
-        return known[0]
-    return math.fsum(value * weight for value, weight in zip(known, weights, strict=True)) / math.fsum(weights)
+    return buckets.mean_work(levels) or TextWork()
 
 
 def spread_of_lengths(levels: Sequence[CurveLevel]) -> float:
@@ -60,4 +44,4 @@ def described(work: Work) -> str:
             return "text of unstated lengths"
         return " / ".join(f"{value:.6g} {name}" for name, value in known) + " tokens"
     stated = [f"{item.name} {value:.6g}" for item in fields(work) if (value := getattr(work, item.name)) is not None]
-    return f"{type(work).__name__.removesuffix('Work').lower()} of {', '.join(stated) or 'unstated size'}"
+    return f"{buckets.kind_of(work)} of {', '.join(stated) or 'unstated size'}"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 
 from tonnage.client.errors import BadInput
-
-if TYPE_CHECKING:
-    from google.protobuf.descriptor import Descriptor
 
 M = TypeVar("M", bound=Message)
 
@@ -52,24 +49,25 @@ def read_message(flag: str, path: str, kind: type[M], *, inner: str = "") -> M:
     try:
         return ParseDict(_plain(document), kind())
     except (ParseError, TypeError, ValueError) as error:
-        where = unknown_field(document, kind.DESCRIPTOR) or f"{path}: {_line(error)}"
+        where = unknown_field(document, kind().DESCRIPTOR) or f"{path}: {_line(error)}"
         raise BadInput.field(flag, f"{where}; see docs/api.md for the fields") from error
 
 
-def unknown_field(value: object, kind: Descriptor, path: str = "") -> str | None:
+def unknown_field(value: object, kind: Any, path: str = "") -> str | None:  # noqa: ANN401 -- protobuf has two classes
     """Return words on the first field a document has and the message has not, with the fields it has."""
     if isinstance(value, list):
         found = (unknown_field(item, kind, f"{path}[{index}]") for index, item in enumerate(value))
         return next((item for item in found if item), None)
     if not isinstance(value, dict) or kind.GetOptions().map_entry:
         return None
-    names = {item.name: item for item in kind.fields} | {item.json_name: item for item in kind.fields}
+    names = {name: item for item in kind.fields for name in (item.name, item.json_name)}
     for key, inner in value.items():
         here = f"{path}.{key}" if path else str(key)
         if key not in names:
             return f"{here} is no field; {path or 'the request'} has {', '.join(item.name for item in kind.fields)}"
-        if names[key].message_type is not None and (found := unknown_field(inner, names[key].message_type, here)):
-            return found
+        inside = names[key].message_type
+        if inside is not None and (told := unknown_field(inner, inside, here)):
+            return told
     return None
 
 
@@ -79,7 +77,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 -- a document's value is anything
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return value.isoformat() if isinstance(value, datetime.date) else value
+    return value.isoformat() if isinstance(value, dt.date) else value
 
 
 def _line(error: Exception) -> str:

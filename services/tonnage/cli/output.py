@@ -30,7 +30,7 @@ def as_dict(message: Message) -> dict[str, Any]:
 def print_json(value: Message | dict[str, Any], file: IO[str] | None = None) -> None:
     """Print one JSON document; a NaN would be a fault and raises ``ValueError``."""
     document = value if isinstance(value, dict) else as_dict(value)
-    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), file=file or sys.stdout)  # noqa: T201 -- output
+    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), file=file or sys.stdout)
 
 
 def console(file: IO[str] | None = None) -> Console:

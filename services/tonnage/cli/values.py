@@ -65,8 +65,8 @@ def slo(texts: Iterable[str], *, allow_substitution: bool) -> messages.Slo:
         if matched := _LIMIT.fullmatch(key):
             metric, statistic = (part.upper() for part in matched.groups())
             found.latency_limits.add(
-                metric=messages.LatencyMetric.Value(f"LATENCY_METRIC_{metric}"),  # type: ignore[arg-type]
-                statistic=messages.Statistic.Value(f"STATISTIC_{statistic}"),  # type: ignore[arg-type]
+                metric=messages.LatencyMetric.Value(f"LATENCY_METRIC_{metric}"),
+                statistic=messages.Statistic.Value(f"STATISTIC_{statistic}"),
                 max_ms=limit,
             )
         elif key.removeprefix("max_") == "failure_ratio":

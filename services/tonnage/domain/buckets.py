@@ -39,7 +39,7 @@ def kind_of(work: Work) -> str:
 
 def edge(band: int, lowest: float = 16.0) -> float:
     """Return the lower edge of a band, ``lowest`` x 2^(band/2), in the unit of ``lowest``."""
-    return lowest * 2.0 ** (band / 2)
+    return lowest * math.pow(2.0, band / 2)
 
 
 def band_of(value: float | None, lowest: float = 16.0) -> int | None:

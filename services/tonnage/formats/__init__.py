@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Run
 from tonnage.errors import InvalidInput, MalformedReport
-from tonnage.formats import sniffing, tonnage_table, vllm_serve
+from tonnage.formats import aiperf, genai_perf, guidellm, inference_perf, sglang, sniffing, tonnage_table, vllm_serve
 from tonnage.formats.lint import lint_run
 from tonnage.formats.reading.opening import MAX_DECOMPRESSED_BYTES, open_source
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 FORMATS: Final[tuple[Format, ...]] = (
     tonnage_table.FORMAT,
     vllm_serve.FORMAT,
+    sglang.FORMAT,
+    guidellm.FORMAT,
+    aiperf.FORMAT,
+    genai_perf.FORMAT,
+    inference_perf.FORMAT,
 )
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from tonnage.formats.base import Format, Head, Match, Source
 
+MAPPED_FORMAT: Final = "tonnage-table"
+_MAPPABLE: Final = frozenset({"table", "json-lines", "json-array", "parquet"})
 _SHOWN_KEY_COUNT: Final = 12
 
 
@@ -23,9 +25,9 @@ def chosen(source: Source, formats: Sequence[Format], wanted: str | None) -> For
     """
     if wanted:
         return _named(wanted, formats)
+    if source.column_map and source.head.kind in _MAPPABLE:
+        return _named(MAPPED_FORMAT, formats)
     claims = [(match, reader) for reader in formats if (match := reader.recognises(source.head)) is not None]
-    if source.column_map:
-        claims = [claim for claim in claims if claim[1].name == "tonnage-table"] or claims
     if not claims:
         raise _unknown(source, formats)
     best = max(match.score for match, _ in claims)
@@ -55,7 +57,7 @@ def _unknown(source: Source, formats: Sequence[Format]) -> UnknownFormat:
     seen = set(head.keys) | set(head.columns)
     found = f"{head.kind}{_listed(seen, head)}"
     cure = [_closest(seen, formats)] if seen else []
-    if head.kind in {"table", "json-lines", "parquet"}:
+    if head.kind in _MAPPABLE:
         cure.append("or map its columns to ours (--map requests_per_s=THEIRS …)")
     cure.append("accepted: " + ", ".join(reader.name for reader in formats))
     violation = FieldViolation("report", found, "is of no load tool we read", "; ".join(part for part in cure if part))

@@ -46,11 +46,12 @@ class Append:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReceiptRow:
-    """What became of one run."""
+    """What became of one run; ``retired`` tells that it was stored before and is out of every answer."""
 
     run_id: str
     already_stored: bool
     level_count: int
+    retired: Retirement | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,10 @@ class StoreWriter(Protocol):
         """Append retraction events; raise ``NotStored`` when a run is unknown, and then write nothing."""
         ...
 
+    def preview_retraction(self, retraction: Retraction) -> RetractionReceipt:
+        """Answer as ``retract`` would, refusals included, and write nothing."""
+        ...
+
     def find_upload(
         self, namespace: str, *, report_id: str | None = None, request_id: str | None = None
     ) -> StoredUpload:
@@ -126,6 +131,10 @@ class StoreWriter(Protocol):
     @property
     def data_version(self) -> int:
         """Return the newest committed data version."""
+        ...
+
+    def maintain(self) -> None:
+        """Do the housekeeping that is due; call it now and then. No answer changes by it."""
         ...
 
     def close(self) -> None:

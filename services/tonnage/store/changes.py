@@ -38,7 +38,8 @@ class Changes:
     def namespaces(self) -> list[str]:
         """Return the namespaces whose data changes."""
         uploads = {upload.item.namespace for upload, _ in self.uploads}
-        return sorted(uploads.union(item.namespace for item in (*self.events, *self.reports)))
+        events = {event.namespace for event in self.events}
+        return sorted(uploads | events | {report.namespace for report in self.reports})
 
     def what(self, namespace: str) -> dict[str, int]:
         """Return what the commit holds of a namespace, in counts."""

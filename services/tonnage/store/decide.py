@@ -33,9 +33,7 @@ def decide_append(upload: Upload, known: Known, changes: Changes) -> Receipt:
     return _UploadDecision(upload, known, changes).receipt()
 
 
-def _answered(
-    namespace: str, request_id: str | None, kind: RequestKind, body_digest: str, known: Known
-) -> str | None:
+def _answered(namespace: str, request_id: str | None, kind: RequestKind, body_digest: str, known: Known) -> str | None:
     if request_id is None:
         return None
     request = known.requests.get((namespace, request_id))
@@ -98,9 +96,15 @@ class _UploadDecision:
         stored = self._known.runs.get((run.namespace, run.run_id))
         if stored is not None:
             # A retracted run stays out, whoever sends its file again; a superseded one comes back on request.
-            if stored.retirement == "SUPERSEDED" and self._item.replace:
+            restored = stored.retirement == "SUPERSEDED" and self._item.replace
+            if restored:
                 self._event(stored, "RESTORED", "the same file was stored again with these labels")
-            return RunReceiptRow(run_id=run.run_id, already_stored=True, level_count=stored.level_count)
+            return RunReceiptRow(
+                run_id=run.run_id,
+                already_stored=True,
+                level_count=stored.level_count,
+                retired=None if restored else stored.retirement,
+            )
         known = KnownRun(
             namespace=run.namespace,
             run_id=run.run_id,
@@ -167,7 +171,9 @@ class _UploadDecision:
 def _other_labels(stored: ReportFacts, given: ReportFacts) -> SameFileOtherLabels:
     differing = sorted({key for key, _ in set(stored.given) ^ set(given.given)})
     before, now = dict(stored.given), dict(given.given)
-    shown = ", ".join(f"{key} ({before.get(key, 'not given')} stored, {now.get(key, 'not given')} now)" for key in differing)
+    shown = ", ".join(
+        f"{key} ({before.get(key, 'not given')} stored, {now.get(key, 'not given')} now)" for key in differing
+    )
     return SameFileOtherLabels(
         f"the same file is stored with other labels: {shown}; give the stored labels, or ask for replace",
         report_id=stored.report_id,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tonnage.domain.measurement import Run
-    from tonnage.store.base import Append, Retraction
+    from tonnage.store.base import Append, ReportFacts, Retraction
     from tonnage.store.known import KnownRun
-
-_NOT_STAMPED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def check_retraction(item: Retraction) -> None:
@@ -30,6 +27,31 @@ def check_retraction(item: Retraction) -> None:
     checks.required("namespace", item.namespace)
     checks.not_empty("run_ids", item.run_ids)
     checks.required("reason", item.reason)
+    checks.required("body_digest", item.body_digest)
+    check_texts(
+        namespace=item.namespace,
+        reason=item.reason,
+        body_digest=item.body_digest,
+        request_id=item.request_id,
+        actor=item.actor,
+        **{f"run_ids[{position}]": run_id for position, run_id in enumerate(item.run_ids)},
+    )
+
+
+def check_texts(**texts: str | None) -> None:
+    """Refuse texts that are no Unicode; the names are the paths."""
+    for path, text in texts.items():
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput.field(path, ascii(text), "is not valid Unicode", "remove lone surrogates") from error
+
+
+def _check_report(report: ReportFacts) -> None:
+    check_texts(report_id=report.report_id, filename=report.filename, format=report.format)
+    for key, value in report.given:
+        check_texts(**{f"given[{key!a}]": key + value})
+    checks.count("size_bytes", report.size_bytes, least=0)
 
 
 def check_append(item: Append) -> None:
@@ -37,6 +59,10 @@ def check_append(item: Append) -> None:
     checks.required("namespace", item.namespace)
     checks.required("body_digest", item.body_digest)
     checks.not_empty("runs", item.runs)
+    check_texts(namespace=item.namespace, body_digest=item.body_digest, request_id=item.request_id, actor=item.actor)
+    if item.report is not None:
+        with at("report"):
+            _check_report(item.report)
     seen: dict[str, int] = {}
     for position, run in enumerate(item.runs):
         with at(f"runs[{position}]"):
@@ -103,10 +129,9 @@ class Upload:
 
 
 def _tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:
-    stamp = {"ingested_at": _NOT_STAMPED, "data_version": 0}
     return (
-        to_table("runs", [run_to_row(run, **stamp) for run in runs]),
-        to_table("points", [row for run in runs for row in point_rows(run, **stamp)]),
+        to_table("runs", [run_to_row(run) for run in runs]),
+        to_table("points", [row for run in runs for row in point_rows(run)]),
     )
 
 

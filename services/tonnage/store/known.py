@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from tonnage.store.base import Append, ReportFacts, Retirement
+    from tonnage.store.base import Append, ReportFacts, Retirement, Retraction
 
 RequestKind = Literal["append", "retract"]
 EventKind = Literal["RETRACTED", "SUPERSEDED", "RESTORED"]
@@ -101,9 +102,18 @@ class Keys:
     requests: frozenset[Key] = frozenset()
 
     @classmethod
-    def of_appends(cls, appends: list[Append]) -> Keys:
+    def of_appends(cls, appends: Sequence[Append]) -> Keys:
         """Return the keys some uploads touch."""
         runs = {(item.namespace, run.run_id) for item in appends for run in item.runs}
         reports = {(item.namespace, run.report_id) for item in appends for run in item.runs if run.report_id}
         requests = {(item.namespace, item.request_id) for item in appends if item.request_id is not None}
         return cls(runs=frozenset(runs), reports=frozenset(reports), requests=frozenset(requests))
+
+    @classmethod
+    def of_retraction(cls, item: Retraction) -> Keys:
+        """Return the keys a retraction touches."""
+        requests = () if item.request_id is None else ((item.namespace, item.request_id),)
+        return cls(
+            runs=frozenset((item.namespace, run_id) for run_id in item.run_ids),
+            requests=frozenset(requests),
+        )

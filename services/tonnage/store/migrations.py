@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
     """One step; its statements run in one transaction, each in the catalog named ``lake``."""
@@ -95,8 +96,11 @@ _FIRST_TABLES: Final = (
         namespace VARCHAR, version BIGINT, applied_at TIMESTAMPTZ, what VARCHAR
     )
     """,
-    "ALTER TABLE lake.points SET SORTED BY ("
-    "namespace ASC, fingerprint ASC, first_band ASC, second_band ASC, sweep_id ASC, run_id ASC, point_index ASC)",
+    """
+    ALTER TABLE lake.points SET SORTED BY (
+        namespace ASC, fingerprint ASC, first_band ASC, second_band ASC, sweep_id ASC, run_id ASC, point_index ASC
+    )
+    """,
 )
 
 MIGRATIONS: Final = (

@@ -30,7 +30,6 @@ from tonnage.store.texts import compact, findings_from_text, findings_to_text, s
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
 
 Row = dict[str, Any]
 
@@ -90,15 +89,16 @@ def _without_none(row: Row) -> Row:
 
 def row_to_level(row: Mapping[str, Any]) -> Level:
     """Return the level a row made by ``level_to_row`` holds; absent keys are None."""
+    values: Row = {name: row.get(name) for name in _LEVEL_NUMBERS}
+    values.update({metric: _latency(row, metric) for metric in METRICS})
     return Level(
         index=row["level_index"],
         work=_work(row),
-        **{name: row.get(name) for name in _LEVEL_NUMBERS},
-        **{metric: _latency(row, metric) for metric in METRICS},
         telemetry=_telemetry(row),
         quality=_quality(row),
         tenants=_tenants(row["tenants"]),
         findings=findings_from_text(row["findings"]),
+        **values,
     )
 
 
@@ -129,7 +129,7 @@ def _tenants(text: str) -> tuple[tuple[str, Level], ...]:
     return tuple((name, row_to_level(part)) for name, part in json.loads(text))
 
 
-def _shared(run: Run, ingested_at: datetime, data_version: int) -> Row:
+def _shared(run: Run) -> Row:
     configuration = run.configuration
     return {
         **{name: getattr(run, name) for name in _RUN_TEXTS},
@@ -137,16 +137,14 @@ def _shared(run: Run, ingested_at: datetime, data_version: int) -> Row:
         "fingerprint": configuration.fingerprint,
         "arrival_kind": run.arrival_kind,
         "state": run.state,
-        "ingested_at": ingested_at,
-        "data_version": data_version,
     }
 
 
-def run_to_row(run: Run, *, ingested_at: datetime, data_version: int) -> Row:
-    """Return the row of a run, without its levels."""
+def run_to_row(run: Run) -> Row:
+    """Return the row of a run, without its levels; ``ingested_at`` and ``data_version`` are the store's to set."""
     sums = sums_of(run.levels)
     return {
-        **_shared(run, ingested_at, data_version),
+        **_shared(run),
         **{name: getattr(run, name) for name in _RUN_ONLY},
         **{name: getattr(run.conditions, name) for name in _CONDITION_NAMES},
         "state_origin": run.state_origin,
@@ -158,9 +156,9 @@ def run_to_row(run: Run, *, ingested_at: datetime, data_version: int) -> Row:
     }
 
 
-def point_rows(run: Run, *, ingested_at: datetime, data_version: int) -> list[Row]:
+def point_rows(run: Run) -> list[Row]:
     """Return one row a level; ``point_index`` is the level's position in the run."""
-    shared = _shared(run, ingested_at, data_version)
+    shared = _shared(run)
     sums = sums_of(run.levels)
     bucket = None if sums is None else bucket_of(sums.mean())
     bands = {} if bucket is None else {"first_band": bucket.first, "second_band": bucket.second}

@@ -61,7 +61,9 @@ def sums_to_text(sums: WorkSums) -> str:
 def sums_from_text(text: str) -> WorkSums:
     """Return the sums of a text made by ``sums_to_text``."""
     held = json.loads(text)
-    parts = tuple((name, FieldSums(**dict(zip(_SUM_NAMES, values, strict=True)))) for name, values in held["sums"].items())
+    parts = tuple(
+        (name, FieldSums(**dict(zip(_SUM_NAMES, values, strict=True)))) for name, values in held["sums"].items()
+    )
     return WorkSums(kind=held["kind"], sums=parts)
 
 
@@ -84,6 +86,4 @@ def receipt_from_text(text: str) -> Receipt:
 def retraction_from_text(text: str) -> RetractionReceipt:
     """Return the receipt of a retraction made by ``receipt_to_text``."""
     held = json.loads(text)
-    return RetractionReceipt(
-        data_version=held["data_version"], already_retracted=tuple(held["already_retracted"])
-    )
+    return RetractionReceipt(data_version=held["data_version"], already_retracted=tuple(held["already_retracted"]))

@@ -360,7 +360,7 @@ class CurvePoint(_message.Message):
     """Requests/s of one replica."""
     output_tokens_per_s_per_replica: _builtins.float
     admissible: _builtins.bool
-    """Keeps every limit of the SLO; absent without an SLO."""
+    """Keeps every limit of the SLO and lies before the first miss; absent without an SLO."""
     miss: _builtins.str
     """Why not."""
     @_builtins.property

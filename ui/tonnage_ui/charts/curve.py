@@ -20,6 +20,11 @@ _SYMBOLS: Final = {"inside": "circle", "outside": "triangle", "open": "circle", 
 _LOG_FROM_RATIO: Final = 30
 _TICKS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _DETAIL_COUNT: Final = 5
+_LABEL_PLACES: Final = {
+    ("yAxis", "dashed"): "insideStartTop",
+    ("xAxis", "solid"): "end",
+    ("xAxis", "dotted"): "insideStartBottom",
+}
 _LINE_TYPES: Final = ("solid", "dashed", "dotted")
 
 
@@ -137,7 +142,8 @@ def _scatter(name: str, marks: list[Mark], symbol: str, colour: str, colours: Pa
             "show": True,
             "formatter": "{@load}",
             "position": "top",
-            "distance": 7,
+            "distance": 6,
+            "offset": [-9, 0],
             "color": colours.text,
             "fontSize": 12,
         },
@@ -163,13 +169,12 @@ def _lines(picture: CurvePicture, colours: Palette, words: Words) -> Option:
 
 
 def _line(axis: str, at: float, label: str, colour: str, kind: str) -> Option:
-    horizontal = axis == "yAxis"
     return {
         axis: at,
         "lineStyle": {"color": colour, "type": kind, "width": 2 if kind != "dotted" else 1.5},
         "label": {
             "formatter": label,
-            "position": "insideStartTop" if horizontal else "end",
+            "position": _LABEL_PLACES[axis, kind],
             "color": colour,
             "fontWeight": "bold",
             "fontSize": 12,
@@ -200,7 +205,8 @@ def _single(name: str, at: list[float], symbol: str, label: str, colours: Palett
         "label": {
             "show": bool(label),
             "formatter": label,
-            "position": "right",
+            "position": "bottom",
+            "distance": 8,
             "color": colours.crossing,
             "fontWeight": "bold",
         },

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tonnage_ui import numbers
-
 if TYPE_CHECKING:
     from tonnage_ui.charts.palette import Palette
     from tonnage_ui.presenters.memory import FitMap, Ledger
@@ -14,6 +12,7 @@ if TYPE_CHECKING:
 Option = dict[str, Any]
 
 _ROOM: Final = 1.08
+_DECIMALS: Final = 3
 
 
 def ledger(shown: Ledger, colours: Palette, words: Words) -> Option:
@@ -22,7 +21,9 @@ def ledger(shown: Ledger, colours: Palette, words: Words) -> Option:
     end = _ROOM * max(need, shown.total_gib)
     lines = [
         _line(shown.total_gib, words("chart.card", size=f"{shown.total_gib:.2f}"), colours.text, "solid", "end"),
-        _line(shown.budget_gib, words("chart.budget", size=f"{shown.budget_gib:.2f}"), colours.limit, "dashed", "start"),
+        _line(
+            shown.budget_gib, words("chart.budget", size=f"{shown.budget_gib:.2f}"), colours.limit, "dashed", "start"
+        ),
     ]
     return {
         "animation": False,
@@ -109,7 +110,7 @@ def fit_map(shown: FitMap, colours: Palette, words: Words) -> Option:
 
 def _line(at: float, label: str, colour: str, kind: str, position: str) -> Option:
     return {
-        "xAxis": numbers.rounded(at),
+        "xAxis": round(at, _DECIMALS),
         "lineStyle": {"color": colour, "type": kind, "width": 2},
         "label": {"formatter": label, "position": position, "color": colour, "fontWeight": "bold"},
     }

@@ -31,9 +31,7 @@ def question_of(summary: pb.ConfigurationSummary) -> pb.GetCurveRequest:
     return pb.GetCurveRequest(configuration=pb.Configuration(fingerprint=summary.configuration.fingerprint), work=work)
 
 
-def example_values(
-    summary: pb.ConfigurationSummary, curve: pb.GetCurveResponse, source: str
-) -> dict[str, object]:
+def example_values(summary: pb.ConfigurationSummary, curve: pb.GetCurveResponse, source: str) -> dict[str, object]:
     """Return widget values for a first plan: the limit is what the middle load of the curve measured."""
     text = curve.measured_work.text
     values: dict[str, object] = {

@@ -47,7 +47,7 @@ def plan_request(values: Values) -> pb.PlanCapacityRequest:
     request = pb.PlanCapacityRequest()
     workload = request.workload
     workload.model = text_of(values, "model")
-    workload.request_class = _enum(pb.RequestClass, "REQUEST_CLASS", text_of(values, "request_class"))
+    workload.request_class = pb.RequestClass.Value(_enum("REQUEST_CLASS", text_of(values, "request_class")))
     _fill_demand(workload.demand, values)
     _fill_buckets(workload, values)
     fill_slo(workload.slo, values)
@@ -55,7 +55,7 @@ def plan_request(values: Values) -> pb.PlanCapacityRequest:
     _fill_failover(workload, values)
     _fill_server(workload, values)
     fill_configuration(request.configuration, values)
-    request.policy = _enum(pb.CapacityPolicy, "CAPACITY_POLICY", text_of(values, "policy"))
+    request.policy = pb.CapacityPolicy.Value(_enum("CAPACITY_POLICY", text_of(values, "policy")))
     request.as_of_date = text_of(values, "as_of")
     return request
 
@@ -82,8 +82,8 @@ def fill_slo(slo: pb.Slo, values: Values) -> None:
     for name in chosen_limits(values):
         metric, statistic = name.split("_")
         limit = slo.latency_limits.add(
-            metric=_enum(pb.LatencyMetric, "LATENCY_METRIC", metric),
-            statistic=_enum(pb.Statistic, "STATISTIC", statistic),
+            metric=pb.LatencyMetric.Value(_enum("LATENCY_METRIC", metric)),
+            statistic=pb.Statistic.Value(_enum("STATISTIC", statistic)),
         )
         put(limit, "max_ms", number_of(values, f"{name}_ms"))
     put(slo, "max_failure_ratio", number_of(values, "max_failure_ratio"))
@@ -157,9 +157,9 @@ def _fill_server(workload: pb.Workload, values: Values) -> None:
     price.as_of_date = text_of(values, "price_date")
 
 
-def _enum(enum: object, prefix: str, word: str) -> int:
-    """Return the number of an enum's word; 0 for an empty one."""
-    return int(enum.Value(f"{prefix}_{(word or 'unspecified').upper()}"))  # type: ignore[attr-defined]
+def _enum(prefix: str, word: str) -> str:
+    """Return the full name of an enum's word; an empty one is unspecified."""
+    return f"{prefix}_{(word or 'unspecified').upper()}"
 
 
 _LABELS: Final[tuple[tuple[str, str], ...]] = (

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage_ui import numbers
+from tonnage_ui.messages import count_of, number_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tonnage_ui.messages import pb
     from tonnage_ui.words import Words
 
@@ -43,9 +46,7 @@ def rows(configuration: pb.Configuration) -> list[dict[str, str]]:
     ]
 
 
-def summary_rows(
-    summaries: list[pb.ConfigurationSummary], words: Words
-) -> list[dict[str, str | int]]:
+def summary_rows(summaries: list[pb.ConfigurationSummary], words: Words) -> list[dict[str, str | int]]:
     """Return a table of configurations: what each is, how much was measured, what a plan lacks."""
     return [
         {
@@ -65,9 +66,9 @@ def summary_rows(
     ]
 
 
-def sizes(works: list[pb.WorkSize] | object) -> str:
+def sizes(works: Iterable[pb.WorkSize]) -> str:
     """Return the distinct request sizes of some sweeps on one line."""
-    shown = [size(work) for work in works]  # type: ignore[attr-defined]
+    shown = [size(work) for work in works]
     return ", ".join(dict.fromkeys(shown)) or numbers.DASH
 
 
@@ -84,7 +85,7 @@ def size(work: pb.WorkSize) -> str:
 
 
 def _stated(part: pb.TextWork, field: str) -> str:
-    return numbers.number(getattr(part, field) if part.HasField(field) else None)
+    return numbers.number(number_of(part, field))
 
 
 def _parallel(configuration: pb.Configuration) -> str:
@@ -95,8 +96,6 @@ def _parallel(configuration: pb.Configuration) -> str:
         ("DP", "data_parallel"),
     )
     stated = [
-        f"{short}{getattr(configuration, field)}"
-        for short, field in pairs
-        if configuration.HasField(field) and getattr(configuration, field) > 1
+        f"{short}{getattr(configuration, field)}" for short, field in pairs if (count_of(configuration, field) or 0) > 1
     ]
     return " ".join(stated)

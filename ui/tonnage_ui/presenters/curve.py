@@ -85,9 +85,7 @@ def measured_statistics(curve: pb.GetCurveResponse) -> list[tuple[str, str]]:
     ]
 
 
-def load_label(
-    point: pb.CurvePoint, arrival: str, words: Words
-) -> str:
+def load_label(point: pb.CurvePoint, arrival: str, words: Words) -> str:
     """Return the offered load as people say it: "8 at once" or "2.5 req/s offered"."""
     shown = numbers.number(point.offered_load)
     return words(f"load.{arrival}", load=shown) if words.has(f"load.{arrival}") else shown
@@ -100,9 +98,7 @@ def point_rows(curve: pb.GetCurveResponse, words: Words) -> list[dict[str, str]]
     return [_point_row(point, shown, arrival, words) for point in curve.points]
 
 
-def _point_row(
-    point: pb.CurvePoint, shown: list[tuple[str, str]], arrival: str, words: Words
-) -> dict[str, str]:
+def _point_row(point: pb.CurvePoint, shown: list[tuple[str, str]], arrival: str, words: Words) -> dict[str, str]:
     level = point.level
     row = {
         words("column.load"): load_label(point, arrival, words),
@@ -139,9 +135,7 @@ def capacity_text(found: pb.SloCapacity, words: Words) -> str:
     return words(f"capacity.{bound}", rate=shown, reason=found.reason or words("capacity.no_reason"))
 
 
-def _mark(
-    point: pb.CurvePoint, metric: str, statistic: str, words: Words
-) -> Mark | None:
+def _mark(point: pb.CurvePoint, metric: str, statistic: str, words: Words) -> Mark | None:
     rate = number_of(point, "requests_per_s_per_replica")
     latency = _latency(point.level, metric, statistic)
     if rate is None or latency is None:
@@ -178,9 +172,7 @@ def _limit(slo: pb.Slo | None, metric: str, statistic: str) -> float | None:
     return None
 
 
-def _knee(
-    curve: pb.GetCurveResponse, drawn: list[tuple[pb.CurvePoint, Mark]]
-) -> float | None:
+def _knee(curve: pb.GetCurveResponse, drawn: list[tuple[pb.CurvePoint, Mark]]) -> float | None:
     load = number_of(curve, "knee_offered_load")
     if load is None:
         return None
@@ -189,7 +181,11 @@ def _knee(
 
 def first_shown(offered: list[tuple[str, str]], slo: pb.Slo | None) -> tuple[str, str]:
     """Return the latency to draw first: the first one that the SLO limits, else the first measured one."""
-    limited = [] if slo is None else [(enum_word(item, "metric"), enum_word(item, "statistic")) for item in slo.latency_limits]
+    limited = (
+        []
+        if slo is None
+        else [(enum_word(item, "metric"), enum_word(item, "statistic")) for item in slo.latency_limits]
+    )
     return next((pair for pair in limited if pair in offered), offered[0])
 
 

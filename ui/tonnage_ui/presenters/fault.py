@@ -53,7 +53,9 @@ def fault(
         title=words(f"fault.{kind}_title"),
         message=error.message,
         advice=words(f"fault.{kind}_advice", target=target),
-        fields=tuple((_label(violation.field, words, key_of_field), violation.description) for violation in error.violations),
+        fields=tuple(
+            (_label(violation.field, words, key_of_field), violation.description) for violation in error.violations
+        ),
         request_id=error.request_id,
         is_outage=isinstance(error, errors.Unavailable | errors.Overloaded),
     )

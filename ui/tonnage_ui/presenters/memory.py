@@ -61,21 +61,21 @@ def headline(fit: pb.MemoryFit, words: Words) -> Headline:
     """Return the verdict with the term that binds."""
     verdict = enum_word(fit, "verdict")
     binding = words.known("term", enum_word(fit, "binding_term"))
-    return Headline(
-        _TONES.get(verdict, "info"), words.known("fit", verdict), words("vram.binding", term=binding)
-    )
+    return Headline(_TONES.get(verdict, "info"), words.known("fit", verdict), words("vram.binding", term=binding))
 
 
 def figures(fit: pb.MemoryFit, words: Words) -> list[Figure]:
     """Return what fits, in large letters."""
     return [
-        Figure(words("vram.requests_reserved"), numbers.count(fit.requests_reserved), words("vram.requests_reserved_help")),
-        Figure(words("vram.requests_steady"), numbers.count(fit.requests_steady), words("vram.requests_steady_help")),
         Figure(
-            words("vram.longest"), numbers.count(count_of(fit, "max_request_tokens")), words("vram.longest_help")
+            words("vram.requests_reserved"), numbers.count(fit.requests_reserved), words("vram.requests_reserved_help")
         ),
+        Figure(words("vram.requests_steady"), numbers.count(fit.requests_steady), words("vram.requests_steady_help")),
+        Figure(words("vram.longest"), numbers.count(count_of(fit, "max_request_tokens")), words("vram.longest_help")),
         Figure(
-            words("vram.smallest"), numbers.count(count_of(fit, "smallest_accelerator_count")), words("vram.smallest_help")
+            words("vram.smallest"),
+            numbers.count(count_of(fit, "smallest_accelerator_count")),
+            words("vram.smallest_help"),
         ),
     ]
 
@@ -143,13 +143,13 @@ def remedy_rows(fit: pb.MemoryFit, words: Words) -> list[dict[str, str]]:
     ]
 
 
-def fit_map(
-    lengths: Sequence[int], concurrencies: Sequence[int], fits: Sequence[pb.MemoryFit], words: Words
-) -> FitMap:
+def fit_map(lengths: Sequence[int], concurrencies: Sequence[int], fits: Sequence[pb.MemoryFit], words: Words) -> FitMap:
     """Return the map of answers given row by row: all lengths of the first concurrency first."""
     columns = len(lengths)
     cells = tuple(
-        Cell(position % columns, position // columns, _LEVELS.get(enum_word(fit, "verdict"), 0), _cell_label(fit, words))
+        Cell(
+            position % columns, position // columns, _LEVELS.get(enum_word(fit, "verdict"), 0), _cell_label(fit, words)
+        )
         for position, fit in enumerate(fits)
     )
     return FitMap(

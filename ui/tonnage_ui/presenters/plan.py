@@ -68,19 +68,19 @@ def count_figures(candidate: pb.Candidate, words: Words) -> list[Figure]:
 
 def rate_figures(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> list[Figure]:
     """Return peak demand, capacity of a replica, use and cost."""
-    per_second = words("unit.requests_per_s")
     cost = candidate.cost
+    currency = cost.per_hour.currency
     return [
         Figure(
             words("figure.peak"),
-            numbers.number(plan.demand.peak_requests_per_s, per_second),
+            numbers.number(plan.demand.peak_requests_per_s),
             plan.demand.equation or words("figure_help.peak"),
         ),
-        Figure(words("figure.q_slo"), _q_slo(candidate, per_second), words("figure_help.q_slo")),
+        Figure(words("figure.q_slo"), _q_slo(candidate, ""), words("figure_help.q_slo")),
         Figure(words("figure.utilization"), numbers.percent(candidate.utilization_ratio), words("figure_help.use")),
         Figure(
-            words("figure.cost"),
-            numbers.money(number_of(cost.per_hour, "amount"), cost.per_hour.currency),
+            words("figure.cost", currency=f", {currency}" if currency else ""),
+            numbers.money(number_of(cost.per_hour, "amount"), ""),
             words("figure_help.cost"),
         ),
     ]
@@ -143,9 +143,7 @@ def bucket_rows(candidate: pb.Candidate, words: Words) -> list[dict[str, str]]:
             words("column.measured_best"): numbers.number(
                 number_of(bucket.capacity, "measured_requests_per_s"), per_second
             ),
-            words("column.crossing"): numbers.number(
-                number_of(bucket.capacity, "crossing_requests_per_s"), per_second
-            ),
+            words("column.crossing"): numbers.number(number_of(bucket.capacity, "crossing_requests_per_s"), per_second),
             words("column.bound"): words.known("bound", enum_word(bucket.capacity, "bound")),
             words("column.binding"): words.known("bottleneck", enum_word(bucket.capacity, "binding")),
             words("column.origin"): words.known("origin", enum_word(bucket.capacity, "origin")),

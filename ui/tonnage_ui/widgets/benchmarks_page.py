@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+
 from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.answers import ask
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tonnage_ui.words import Words
 
 _ROWS: Final = 10
+_COMPARED: Final = 3
 _CHOSEN: Final = "configuration"
 
 
@@ -68,14 +70,12 @@ def _pick_row() -> None:
 def pick(stored: Stored, words: Words) -> pb.ConfigurationSummary | None:
     """Return the configuration whose curve is shown; its fingerprint stands in the URL."""
     by_fingerprint = {summary.configuration.fingerprint: summary for summary in stored.configurations}
-    chosen = st.selectbox(
-        words("field.configuration"),
+    chosen = fields.one_of(
+        _CHOSEN,
+        words,
         list(by_fingerprint),
-        index=None,
-        format_func=lambda key: configurations.title(by_fingerprint[key].configuration),
-        key=_CHOSEN,
+        lambda key: configurations.title(by_fingerprint[key].configuration),
         placeholder=words("benchmarks.pick"),
-        bind="query-params",
     )
     return None if chosen is None else by_fingerprint[chosen]
 
@@ -92,38 +92,36 @@ def show_explorer(chosen: pb.ConfigurationSummary, stored: Stored, words: Words)
     request = _question(chosen, work, slo)
     with right:
         answer = ask(session.planning().get_curve, request)
-        if answer.reply is None:
-            show_fault(fault(answer.error, session.planning().target, words), words, key="explorer_fault")
+        if isinstance(answer.outcome, ClientError):
+            show_fault(fault(answer.outcome, session.planning().target, words), words, key="explorer_fault")
             return
-        _show_curve(request, answer.reply, [(other, _question(other, work, slo)) for other in others], words)
-        _plan_link(chosen, answer.reply, words)
+        _show_curve(request, answer.outcome, [(other, _question(other, work, slo)) for other in others], words)
+        _plan_link(chosen, answer.outcome, words)
 
 
 def _pick_size(chosen: pb.ConfigurationSummary, words: Words) -> pb.WorkSize | None:
     if not chosen.measured_work:
         return None
-    position = st.selectbox(
-        words("field.measured_size"),
+    position = fields.one_of(
+        "measured_size",
+        words,
         range(len(chosen.measured_work)),
-        format_func=lambda index: configurations.size(chosen.measured_work[index]),
-        key="measured_size",
-        bind="query-params",
+        lambda index: configurations.size(chosen.measured_work[index]),
     )
-    return chosen.measured_work[position]
+    return None if position is None else chosen.measured_work[position]
 
 
 def _pick_others(chosen: pb.ConfigurationSummary, stored: Stored, words: Words) -> list[pb.ConfigurationSummary]:
     by_fingerprint = {
         summary.configuration.fingerprint: summary for summary in stored.configurations if summary != chosen
     }
-    picked = st.multiselect(
-        words("field.compare"),
+    picked = fields.some_of(
+        "compare",
+        words,
         list(by_fingerprint),
-        format_func=lambda key: configurations.title(by_fingerprint[key].configuration),
-        key="compare",
-        max_selections=3,
+        lambda key: configurations.title(by_fingerprint[key].configuration),
         placeholder=words("benchmarks.compare_placeholder"),
-        bind="query-params",
+        most=_COMPARED,
     )
     return [by_fingerprint[key] for key in picked]
 
@@ -146,14 +144,14 @@ def _show_curve(
     curves = [(configurations.title(curve.configuration) if others else "", curve)]
     for other, question in others:
         answer = ask(session.planning().get_curve, question)
-        if answer.reply is None:
+        if isinstance(answer.outcome, ClientError):
             show_fault(
-                fault(answer.error, session.planning().target, words),
+                fault(answer.outcome, session.planning().target, words),
                 words,
                 key=f"compare_fault_{other.configuration.fingerprint}",
             )
         else:
-            curves.append((configurations.title(other.configuration), answer.reply))
+            curves.append((configurations.title(other.configuration), answer.outcome))
     for name, shown in curves:
         if shown.HasField("capacity"):
             text = curve_presenter.capacity_text(shown.capacity, words)
@@ -173,17 +171,13 @@ def _plan_link(chosen: pb.ConfigurationSummary, curve: pb.GetCurveResponse, word
     stated = {"model": chosen.configuration.model, "fingerprint": chosen.configuration.fingerprint}
     if text.HasField("input_tokens_mean") and text.HasField("output_tokens_mean"):
         stated |= {"input_tokens": f"{text.input_tokens_mean:g}", "output_tokens": f"{text.output_tokens_mean:g}"}
-    st.page_link(
-        "pages/plan.py", label=words("benchmarks.plan"), icon=":material/calculate:", query_params=stated
-    )
+    st.page_link("app_pages/plan.py", label=words("benchmarks.plan"), icon=":material/calculate:", query_params=stated)
 
 
 def show_runs(chosen: pb.ConfigurationSummary, words: Words) -> None:
     """Show the runs behind a configuration, newest first."""
     st.subheader(words("benchmarks.runs"))
-    request = pb.ListRunsRequest(
-        filter=pb.Configuration(fingerprint=chosen.configuration.fingerprint), page_size=_ROWS
-    )
+    request = pb.ListRunsRequest(filter=pb.Configuration(fingerprint=chosen.configuration.fingerprint), page_size=_ROWS)
     try:
         page = page_of(session.planning().list_runs, request, key=f"runs_{chosen.configuration.fingerprint}")
     except ClientError as error:

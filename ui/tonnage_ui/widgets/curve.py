@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.charts.curve import latency_throughput
 from tonnage_ui.presenters import curve as presenter
+from tonnage_ui.widgets import fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +28,10 @@ def show_curves(
         return
     names = {f"{metric}_{statistic}": (metric, statistic) for metric, statistic in offered}
     first = presenter.first_shown(offered, slo)
-    chosen = st.selectbox(
-        words("field.shown_latency"),
-        list(names),
-        index=list(names).index("_".join(first)),
-        format_func=lambda name: presenter.latency_name(*names[name], words),
-        key=f"{key}_latency",
-        bind="query-params",
-    )
+    ordered = ["_".join(first), *(name for name in names if name != "_".join(first))]
+    chosen = fields.one_of("shown_latency", words, ordered, lambda name: presenter.latency_name(*names[name], words))
+    if chosen is None:
+        return
     pictures = [presenter.picture(curve, *names[chosen], words, slo=slo, name=name) for name, curve in curves]
     drawn = [picture for picture in pictures if picture.has_marks]
     if not drawn:

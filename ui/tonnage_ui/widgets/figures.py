@@ -30,7 +30,7 @@ def show_headline(headline: Headline, *, key: str) -> None:
 
 
 def show_figures(figures: Sequence[Figure], *, key: str) -> None:
-    """Show figures side by side; they wrap on a phone."""
-    with st.container(horizontal=True, key=key):
-        for figure in figures:
-            st.metric(figure.label, figure.value, help=figure.help, border=True, width="stretch")
+    """Show figures side by side; they stack on a phone."""
+    with st.container(key=key):
+        for column, figure in zip(st.columns(len(figures)), figures, strict=True):
+            column.metric(figure.label, figure.value, help=figure.help, border=True)

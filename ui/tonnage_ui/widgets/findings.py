@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+
 from tonnage_ui.presenters import findings as presenter
 
 if TYPE_CHECKING:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import streamlit as st
+
 from tonnage_ui import session
+from tonnage_ui.widgets import fields, link
 from tonnage_ui.words import LANGUAGES
 
 
 def show_frame() -> None:
     """Show the sidebar under the list of pages."""
     with st.sidebar:
+        read = fields.option_reader(list(LANGUAGES))
+        link.restore(session.LANGUAGE_KEY, read, session.browser_language())
         st.segmented_control(
             "Language / 语言",
             list(LANGUAGES),
-            default=session.language(),
             required=True,
             format_func=LANGUAGES.__getitem__,
             key=session.LANGUAGE_KEY,
-            bind="query-params",
+            persist_state="session",
         )
         words = session.words()
         st.caption(words("frame.planning", target=session.planning().target))
         st.caption(words("frame.ingest", target=session.ingest().target))
+
+
+def show_style() -> None:
+    """Take the wide blank strip off the top of a page and keep large figures from being cut."""
+    st.html(
+        "<style>.stMainBlockContainer{padding-top:2.5rem}"
+        "[data-testid=stMetricValue]{font-size:clamp(1.4rem,2.1vw,2.25rem)}"
+        "[data-testid=stMetricLabel] p{white-space:normal}</style>"
+    )

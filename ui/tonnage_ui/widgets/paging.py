@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import streamlit as st
+
 from tonnage.client import errors
 
 if TYPE_CHECKING:

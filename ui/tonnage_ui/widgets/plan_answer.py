@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
+from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.answers import ask
 from tonnage_ui.forms.command import plan_command
@@ -14,6 +16,7 @@ from tonnage_ui.presenters import curve as curve_presenter
 from tonnage_ui.presenters import plan as presenter
 from tonnage_ui.presenters.fault import fault
 from tonnage_ui.presenters.reproduce import Call
+from tonnage_ui.widgets import fields
 from tonnage_ui.widgets.curve import show_curves
 from tonnage_ui.widgets.figures import show_figures, show_headline
 from tonnage_ui.widgets.findings import show_evidence, show_findings
@@ -39,7 +42,15 @@ def show_plan(request: pb.PlanCapacityRequest, reply: pb.PlanCapacityResponse, w
     _show_details(plan, candidate, words)
     command = Call("PlanningService/PlanCapacity", session.planning().target, plan_command(request))
     show_reproduce(request, reply, command, words, key="plan")
-    st.caption(words("plan.stamp", version=plan.data_version, release=plan.release, plan_id=plan.plan_id, date=plan.request.as_of_date))
+    st.caption(
+        words(
+            "plan.stamp",
+            version=plan.data_version,
+            release=plan.release,
+            plan_id=plan.plan_id,
+            date=plan.request.as_of_date,
+        )
+    )
 
 
 def _pick_candidate(plan: pb.Plan, words: Words) -> pb.Candidate | None:
@@ -48,27 +59,18 @@ def _pick_candidate(plan: pb.Plan, words: Words) -> pb.Candidate | None:
     if len(plan.candidates) == 1:
         st.caption(configurations.title(plan.candidates[0].configuration))
         return plan.candidates[0]
-    position = st.selectbox(
-        words("field.candidate"),
+    position = fields.one_of(
+        "candidate",
+        words,
         range(len(plan.candidates)),
-        format_func=lambda index: f"{index + 1}. {configurations.title(plan.candidates[index].configuration)}",
-        key="candidate",
-        help=words("help.candidate"),
+        lambda index: f"{index + 1}. {configurations.title(plan.candidates[index].configuration)}",
     )
-    return plan.candidates[position]
+    return None if position is None else plan.candidates[position]
 
 
 def _show_curves(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> None:
     slo = plan.request.workload.slo
-    position = 0
-    if len(candidate.buckets) > 1:
-        position = st.selectbox(
-            words("field.bucket"),
-            range(len(candidate.buckets)),
-            format_func=lambda index: configurations.size(candidate.buckets[index].work),
-            key="bucket",
-        )
-    bucket = candidate.buckets[position]
+    bucket = _pick_bucket(candidate, words)
     answer = ask(
         session.planning().get_curve,
         pb.GetCurveRequest(
@@ -80,12 +82,24 @@ def _show_curves(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> None:
     )
     st.subheader(words("plan.curve_title"))
     st.caption(curve_presenter.capacity_text(bucket.capacity, words))
-    if answer.reply is None:
-        show_fault(fault(answer.error, session.planning().target, words), words, key="curve_fault")
+    if isinstance(answer.outcome, ClientError):
+        show_fault(fault(answer.outcome, session.planning().target, words), words, key="curve_fault")
         return
-    show_curves([("", answer.reply)], slo, words, key="plan_curve")
+    show_curves([("", answer.outcome)], slo, words, key="plan_curve")
     with st.expander(words("plan.points"), icon=":material/table_rows:", key="plan_points"):
-        st.dataframe(curve_presenter.point_rows(answer.reply, words), hide_index=True, key="plan_point_table")
+        st.dataframe(curve_presenter.point_rows(answer.outcome, words), hide_index=True, key="plan_point_table")
+
+
+def _pick_bucket(candidate: pb.Candidate, words: Words) -> pb.BucketCapacity:
+    if len(candidate.buckets) == 1:
+        return candidate.buckets[0]
+    position = fields.one_of(
+        "bucket",
+        words,
+        range(len(candidate.buckets)),
+        lambda index: configurations.size(candidate.buckets[index].work),
+    )
+    return candidate.buckets[position or 0]
 
 
 def _show_details(plan: pb.Plan, candidate: pb.Candidate | None, words: Words) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage_ui.forms import plan as form
 from tonnage_ui.forms.configuration import COUNT_FIELDS, TEXT_FIELDS
 from tonnage_ui.presenters.curve import latency_name
@@ -41,43 +42,23 @@ def _workload(words: Words, stored: Stored) -> str:
     with st.container(border=True, key="section_workload"):
         st.markdown(f"**{words('form.workload')}**")
         model = fields.pick("model", words, stored.models, placeholder=words("form.pick_model"))
-        size_count = st.number_input(
-            words("field.size_count"),
-            min_value=1,
-            max_value=form.MAX_SIZE_COUNT,
-            value=1,
-            key="size_count",
-            help=words("help.size_count"),
-            bind="query-params",
-        )
-        for position, keys in enumerate(form.size_keys(int(size_count)), start=1):
+        size_count = fields.counter("size_count", words, least=1, most=form.MAX_SIZE_COUNT)
+        for position, keys in enumerate(form.size_keys(size_count), start=1):
             _size(position, keys, words, several=size_count > 1)
     return model
 
 
 def _size(position: int, keys: tuple[str, str, str, str], words: Words, *, several: bool) -> None:
     input_key, output_key, hits_key, share_key = keys
-    columns = st.columns(4 if several else 3, vertical_alignment="bottom")
-    for column, key, label in zip(
-        columns, (input_key, output_key, hits_key), ("input_tokens", "output_tokens", "prefix_hits"), strict=False
-    ):
-        column.number_input(
-            words(f"field.{label}"),
-            value=None,
-            format="%g",
-            key=key,
-            help=words(f"help.{label}"),
-            bind="query-params",
-        )
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        fields.number(input_key, words, named="input_tokens")
+    with right:
+        fields.number(output_key, words, named="output_tokens")
     if several:
-        columns[3].number_input(
-            words("field.share_of", position=position),
-            value=None,
-            format="%g",
-            key=share_key,
-            help=words("help.share"),
-            bind="query-params",
-        )
+        fields.number(share_key, words, label=words("field.share_of", position=position))
+    with st.expander(words("form.more_size"), type="compact", key=f"section_{hits_key}"):
+        fields.number(hits_key, words, named="prefix_hits")
 
 
 def _demand(words: Words) -> None:
@@ -95,44 +76,31 @@ def show_limits(words: Words) -> None:
     """Show the limits of an SLO; each one that is picked gets its number."""
     with st.container(border=True, key="section_limits"):
         st.markdown(f"**{words('form.limits')}**")
-        chosen = st.multiselect(
-            words("field.limits"),
+        chosen = fields.some_of(
+            "limits",
+            words,
             form.LIMITS,
-            format_func=lambda name: latency_name(*name.split("_"), words),
-            key="limits",
-            help=words("help.limits"),
+            lambda name: _limit_name(name, words),
             placeholder=words("form.pick_limits"),
-            bind="query-params",
         )
         for name in chosen:
-            st.number_input(
-                words("field.limit_ms", name=latency_name(*name.split("_"), words)),
-                value=None,
-                format="%g",
-                key=f"{name}_ms",
-                bind="query-params",
-            )
+            fields.number(f"{name}_ms", words, label=words("field.limit_ms", name=_limit_name(name, words)))
         with st.expander(words("form.more_limits"), type="compact", key="section_more_limits"):
             fields.number("max_failure_ratio", words)
             fields.number("min_tokens_per_s_per_user", words)
-            st.toggle(
-                words("field.allow_substitution"),
-                key="allow_substitution",
-                help=words("help.allow_substitution"),
-                bind="query-params",
-            )
+            fields.toggle("allow_substitution", words)
+
+
+def _limit_name(name: str, words: Words) -> str:
+    metric, statistic = name.split("_")
+    return latency_name(metric, statistic, words)
 
 
 def _reserve(words: Words) -> None:
     with st.container(border=True, key="section_reserve"):
         st.markdown(f"**{words('form.reserve')}**")
-        kind = st.segmented_control(
-            words("field.reserve_kind"),
-            form.RESERVE_KINDS,
-            format_func=lambda word: words(f"reserve.{word}"),
-            key="reserve_kind",
-            help=words("help.reserve_kind"),
-            bind="query-params",
+        kind = fields.choice(
+            "reserve_kind", words, form.RESERVE_KINDS, lambda word: words(f"reserve.{word}"), required=False
         )
         if kind == "whole":
             _part("reserve", words)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage_ui.messages import to_json
 from tonnage_ui.presenters.reproduce import Call, grpcurl
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
+
     from tonnage_ui.words import Words
 
 

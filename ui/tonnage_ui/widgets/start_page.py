@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.presenters.fault import fault
 from tonnage_ui.presenters.store import store_figures
@@ -23,7 +24,9 @@ def show_store(stored: Stored, words: Words) -> None:
     elif stored.is_empty:
         show_empty_store(words)
     else:
-        show_figures(store_figures(stored.configurations, stored.total_count, stored.data_version, words), key="home_store")
+        show_figures(
+            store_figures(stored.configurations, stored.total_count, stored.data_version, words), key="home_store"
+        )
 
 
 def show_ways(words: Words) -> None:
@@ -37,5 +40,5 @@ def show_ways(words: Words) -> None:
     for row in (ways[:2], ways[2:]):
         for column, (name, icon) in zip(st.columns(2), row, strict=True):
             with column.container(border=True, key=f"way_{name}"):
-                st.page_link(f"pages/{name}.py", label=f"**{words(f'page.{name}')}**", icon=icon)
+                st.page_link(f"app_pages/{name}.py", label=f"**{words(f'page.{name}')}**", icon=icon)
                 st.markdown(words(f"home.{name}"))

@@ -31,7 +31,7 @@ def show_empty_store(words: Words) -> None:
     with st.container(border=True, key="empty_store"):
         st.subheader(words("empty.title"))
         st.markdown(words("empty.text"))
-        st.page_link("pages/upload.py", label=words("empty.upload"), icon=":material/upload_file:")
+        st.page_link("app_pages/upload.py", label=words("empty.upload"), icon=":material/upload_file:")
         st.code("tonnage ingest RESULTS_FOLDER", language="shell")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
+
 from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.forms import upload as form
@@ -14,12 +15,12 @@ from tonnage_ui.presenters import configuration as configurations
 from tonnage_ui.presenters import uploads as presenter
 from tonnage_ui.presenters.fault import fault
 from tonnage_ui.presenters.runs import preview_rows
-from tonnage_ui.widgets import fields
 from tonnage_ui.widgets.findings import show_findings
 from tonnage_ui.widgets.states import show_fault
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
+
     from tonnage_ui.words import Words
 
 _PREVIEWS: Final = "upload_previews"
@@ -44,9 +45,7 @@ class Pending:
 
 def pick_files(words: Words) -> list[UploadedFile]:
     """Show the place to drop files."""
-    return st.file_uploader(
-        words("field.files"), accept_multiple_files=True, key="files", help=words("help.files")
-    )
+    return st.file_uploader(words("field.files"), accept_multiple_files=True, key="files", help=words("help.files"))
 
 
 def show_labels(words: Words) -> None:
@@ -118,9 +117,7 @@ def show_ingest(uploads: list[Pending], words: Words) -> None:
     """Store what is not stored yet when asked to, and show each file's result."""
     results: dict[str, pb.IngestReportResponse | ClientError] = st.session_state.setdefault(_RESULTS, {})
     waiting = [pending for pending in uploads if not isinstance(results.get(pending.key), pb.IngestReportResponse)]
-    if st.button(
-        words("upload.button", count=len(waiting)), type="primary", key="ingest_button", disabled=not waiting
-    ):
+    if st.button(words("upload.button", count=len(waiting)), type="primary", key="ingest_button", disabled=not waiting):
         progress = st.progress(0.0)
         for position, pending in enumerate(waiting):
             progress.progress(position / len(waiting), words("upload.sending", name=pending.file.name))
@@ -159,7 +156,7 @@ def _show_result(pending: Pending, result: pb.IngestReportResponse | ClientError
         show_findings(shown.findings, words, key=f"result_{pending.key}")
         for fingerprint in shown.fingerprints:
             st.page_link(
-                "pages/benchmarks.py",
+                "app_pages/benchmarks.py",
                 label=words("upload.see_curve"),
                 icon=":material/show_chart:",
                 query_params={"configuration": fingerprint},

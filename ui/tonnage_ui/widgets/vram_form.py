@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.forms import vram as form
@@ -58,9 +59,8 @@ def _model(words: Words) -> bytes | None:
 
 
 def _catalog(words: Words) -> tuple[tuple[str, ...], dict[str, str]]:
-    target = session.planning().target
     try:
-        return session.catalog_models(target), session.catalog_accelerators(target)
+        return session.catalog_models(), session.catalog_accelerators()
     except ClientError as error:
-        show_fault(fault(error, target, words), words, key="vram_catalog_fault")
+        show_fault(fault(error, session.planning().target, words), words, key="vram_catalog_fault")
         return (), {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+
 from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.answers import ask
@@ -31,11 +32,11 @@ def show_answer(config_json: bytes | None, words: Words) -> None:
         st.info(words("vram.start"), icon=":material/memory:")
         return
     answer = ask(session.planning().fit_vram, pb.FitVramRequest(question=question))
-    if answer.reply is None:
-        shown = fault(answer.error, session.planning().target, words, form.key_of_field)
+    if isinstance(answer.outcome, ClientError):
+        shown = fault(answer.outcome, session.planning().target, words, form.key_of_field)
         show_fault(shown, words, key="vram_fault")
         return
-    _show_fit(answer.request, answer.reply, words)
+    _show_fit(answer.request, answer.outcome, words)
 
 
 def _show_fit(request: pb.FitVramRequest, reply: pb.FitVramResponse, words: Words) -> None:

@@ -29,8 +29,10 @@ class Constants:
     """The same from 0.17 on."""
     hidden_factor: float = 1.45
     """Step activations beside the sampler, in units of step tokens x hidden x element bytes."""
+    runtime_single_v0: Fitted = field(default_factory=lambda: Fitted(value=0.35, low=0.04, high=1.8, log_count=9))
+    """Context and libraries on one accelerator, vLLM's old engine."""
     runtime_single_old: Fitted = field(default_factory=lambda: Fitted(value=0.13, low=0.02, high=0.4, log_count=12))
-    """Context and libraries on one accelerator, vLLM up to 0.17."""
+    """Context and libraries on one accelerator, vLLM 0.8 to 0.17."""
     runtime_single_new: Fitted = field(default_factory=lambda: Fitted(value=0.25, low=0.22, high=0.27, log_count=14))
     """The same from 0.18 on."""
     runtime_pair_old: Fitted = field(default_factory=lambda: Fitted(value=0.55, low=0.45, high=1.8, log_count=2))

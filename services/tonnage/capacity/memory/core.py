@@ -90,7 +90,7 @@ class Core:
         found = self.ledger
         left = found.outside_bytes
         if self.setup.engine == "vllm":
-            if self.setup.eager or found.graphs_in_budget:
+            if self.setup.eager or found.graphs_in_budget or self.setup.utilization <= _USUAL_UTILIZATION:
                 return None
             needed = found.activation.bytes
             left -= _DRIVER_BYTES
@@ -121,6 +121,7 @@ class Core:
         return low
 
 
+_USUAL_UTILIZATION: Final = 0.9
 _DRIVER_BYTES: Final = 1 << 29
 """What the driver itself holds of a card before anything starts (78.68 of 79.19 GiB are free)."""
 

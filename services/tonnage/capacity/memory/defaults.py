@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.dtypes import CacheFormat, WeightFormat, cache_format, weight_format
-from tonnage.capacity.memory.version import Version, parse_version
+from tonnage.capacity.memory.version import Version, is_v0, parse_version
 from tonnage.errors import InvalidInput
 from tonnage.units import GIB
 
@@ -31,12 +31,17 @@ _FIRST_LARGE_STEP: Final = Version(0, 24)
 _LARGE_CARD_BYTES: Final = 70 * GIB
 _VERY_LARGE_CARD_BYTES: Final = 160 * GIB
 _V0_CHUNKED_ABOVE: Final = 32_768
+_DRIVER_SHARE_BYTES: Final = round(0.45 * GIB)
+"""A process sees this much less than the driver's listing shows (A10, L4, RTX 4090 and 5090, H100, RTX 6000 Ada)."""
 _SOLD_GB_SEEN: Final = 0.97
 """Share of the decimal size a card shows at the least, over the cards of the catalog."""
 
-_UTILIZATION: Final = {"sglang": 0.88, "tensorrt-llm": 0.90, "llama.cpp": 1.0, "generic": 0.90}
+_SGLANG_BYTES_PER_TOKEN: Final = 1536 << 10
+"""What SGLang keeps outside its pools for each token of a prefill step."""
+_LEAST_FRACTION: Final = 0.5
+_UTILIZATION: Final = {"tensorrt-llm": 0.90, "llama.cpp": 1.0, "generic": 0.90}
 _SEQUENCES: Final = {"sglang": 256, "tensorrt-llm": 2048, "llama.cpp": 1, "generic": 256}
-_STEP: Final = {"sglang": 8192, "tensorrt-llm": 8192, "llama.cpp": 512, "generic": 2048}
+_STEP: Final = {"tensorrt-llm": 8192, "llama.cpp": 512, "generic": 2048}
 _BLOCK: Final = {"vllm": 16, "sglang": 1, "tensorrt-llm": 32, "llama.cpp": 1, "generic": 16}
 _DTYPES: Final = frozenset({"bf16", "fp16", "fp32"})
 
@@ -60,6 +65,11 @@ class Setup:
     cache: CacheFormat
     model_element_bytes: int
     assumed: tuple[str, ...]
+
+    @property
+    def v0(self) -> bool:
+        """Tell whether this is vLLM's old engine."""
+        return self.version is not None and (self.version < FIRST_V1 or is_v0(self.question.engine_version))
 
     @property
     def shape(self) -> ModelShape:
@@ -91,11 +101,14 @@ class _Filling:
 
 def device_bytes(device: Accelerator, filling: _Filling) -> int:
     """Return what the driver shows, the low end where cards differ; raises ``InvalidInput`` when nothing is known."""
-    for size in (device.usable_low_bytes, device.usable_high_bytes):
-        if size is not None:
-            if size < 1:
-                raise InvalidInput.field("declared_device.total_bytes", size, "is below 1", "give the card's memory")
-            return size
+    low, high = device.usable_low_bytes, device.usable_high_bytes
+    if (low is not None and low < 1) or (high is not None and high < 1):
+        raise InvalidInput.field("declared_device.total_bytes", 0, "is below 1", "give the card's memory")
+    if low is not None:
+        return low
+    if high is not None:
+        filling.note(f"usable memory = {(high - _DRIVER_SHARE_BYTES) / GIB:.2f} GiB, 0.45 GiB below the driver's listing")
+        return high - _DRIVER_SHARE_BYTES
     if device.memory_sold_gb is None:
         raise InvalidInput.field("accelerator", device.id, "has no known memory", "declare the card's memory in bytes")
     seen = round(device.memory_sold_gb * 1e9 * _SOLD_GB_SEEN)
@@ -156,7 +169,7 @@ def _max_len(question: MemoryQuestion, filling: _Filling) -> int | None:
 def _chunked(question: MemoryQuestion, version: Version | None, max_len: int | None, filling: _Filling) -> bool:
     if question.chunked_prefill is not None:
         return question.chunked_prefill
-    old = version is not None and version < FIRST_V1
+    old = version is not None and (version < FIRST_V1 or is_v0(question.engine_version))
     chunked = not old or (max_len is not None and max_len > _V0_CHUNKED_ABOVE)
     filling.note(f"chunked_prefill = {'on' if chunked else 'off'}")
     return chunked
@@ -167,7 +180,8 @@ def _large(device: Accelerator, total: int) -> bool:
 
 
 def _vllm_sequences(question: MemoryQuestion, version: Version, total: int) -> int:
-    return 1024 if version >= FIRST_V1 and _large(question.device, total) else 256
+    new = version >= FIRST_V1 and not is_v0(question.engine_version)
+    return 1024 if new and _large(question.device, total) else 256
 
 
 def _vllm_step(question: MemoryQuestion, version: Version, total: int, *, chunked: bool, max_len: int | None) -> int:
@@ -180,9 +194,23 @@ def _vllm_step(question: MemoryQuestion, version: Version, total: int, *, chunke
     return 8192 if _large(question.device, total) else 2048
 
 
-def _utilization(question: MemoryQuestion, engine: str, version: Version | None, filling: _Filling) -> float:
+def _sglang_step(total: int) -> int:
+    """Return the prefill step SGLang takes for a card's size."""
+    for below, step in ((35, 2048), (60, 4096), (160, 8192)):
+        if total < below * GIB:
+            return step
+    return 16_384
+
+
+def _utilization(
+    question: MemoryQuestion, engine: str, version: Version | None, total: int, filling: _Filling
+) -> float:
     if question.memory_utilization_ratio is not None:
         return question.memory_utilization_ratio
+    if engine == "sglang":
+        value = max(_LEAST_FRACTION, round(1 - _sglang_step(total) * _SGLANG_BYTES_PER_TOKEN / total, 3))
+        filling.note(f"memory_utilization_ratio = {value:g} (room for a prefill step is kept outside)")
+        return value
     if engine == "vllm":
         value = 0.92 if version is not None and version >= _FIRST_092 else 0.90
     else:
@@ -204,7 +232,7 @@ def setup(question: MemoryQuestion) -> Setup:
         sequences = _vllm_sequences(question, version, total)
         step = _vllm_step(question, version, total, chunked=chunked, max_len=max_len)
     else:
-        sequences, step = _SEQUENCES[engine], _STEP[engine]
+        sequences, step = _SEQUENCES[engine], _STEP[engine] if engine != "sglang" else _sglang_step(total)
         if not chunked:
             step = max(step, max_len if max_len is not None else step)
     return Setup(
@@ -212,7 +240,7 @@ def setup(question: MemoryQuestion) -> Setup:
         engine=engine,
         version=version,
         total_bytes=total,
-        utilization=_utilization(question, engine, version, filling),
+        utilization=_utilization(question, engine, version, total, filling),
         max_len=max_len,
         sequences=filling.take("max_num_seqs", question.max_num_seqs, sequences),
         step_tokens=filling.take("max_num_batched_tokens", question.max_num_batched_tokens, step),

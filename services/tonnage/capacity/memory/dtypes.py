@@ -100,7 +100,7 @@ _WEIGHTS: Final[dict[str, WeightFormat]] = {
     "int4": _uniform("int4", _GROUP_SCALED_4BIT, note="4 bits and scales of groups of 128; embedding and head at 16"),
     "mxfp4": WeightFormat("mxfp4", _TWO, _TWO, _MXFP4, _TWO, note="experts only; all else at 16 bits"),
     "nvfp4": WeightFormat("nvfp4", _NVFP4, _TWO, _NVFP4, _TWO, note="feed-forward parts only; builds differ widely"),
-    "fp8-mxfp4": WeightFormat("fp8-mxfp4", Fraction(1), _TWO, _MXFP4, _TWO, note="experts in 4 bits, attention in 16"),
+    "fp8-mxfp4": WeightFormat("fp8-mxfp4", _TWO, _TWO, _MXFP4, _TWO, note="experts in 4 bits, little else below 16"),
     "q8_0": _uniform("q8_0", Fraction(34, 32), Fraction(34, 32)),
     "q6_k": _uniform("q6_k", Fraction(210, 256), Fraction(210, 256)),
     "q5_k": _uniform("q5_k", Fraction(176, 256), Fraction(176, 256)),

@@ -180,6 +180,8 @@ def _vllm_runtime(setup: Setup, constants: Constants) -> Amount:
         return _fitted(constants.runtime_pair_new if new else constants.runtime_pair_old, "collectives")
     if question.pipeline_parallel > 1:
         return _fitted(constants.runtime_stage, "context of a pipeline stage")
+    if setup.v0:
+        return _fitted(constants.runtime_single_v0, "context and libraries of the old engine")
     return _fitted(constants.runtime_single_new if new else constants.runtime_single_old, "context and libraries")
 
 

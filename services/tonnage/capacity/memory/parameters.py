@@ -26,6 +26,10 @@ _UNGATED: Final = frozenset(
         "GPT2LMHeadModel",
     }
 )
+_GATED_OUTPUT: Final = frozenset(
+    {"Qwen3NextForCausalLM", "Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration"}
+)
+"""Attention whose output passes a gate as wide as the queries."""
 _DENSE_BESIDE_EXPERTS: Final = frozenset({"Gemma4ForConditionalGeneration"})
 _NAMED_TOTAL: Final = ("parameters_source", "model name")
 _NAME_ROUNDING: Final = 0.15
@@ -89,7 +93,10 @@ def _heads(shape: ModelShape, kv_heads: int | None, head_dim: int | None) -> _At
     if hidden is None or heads is None or kv_heads is None or head_dim is None:
         return _Attention()
     value_dim = shape.value_head_dim if shape.value_head_dim is not None else head_dim
-    return _Attention(split=hidden * heads * (head_dim + value_dim), key_value=hidden * kv_heads * (head_dim + value_dim))
+    gate = head_dim if shape.architecture in _GATED_OUTPUT else 0
+    return _Attention(
+        split=hidden * heads * (head_dim + value_dim + gate), key_value=hidden * kv_heads * (head_dim + value_dim)
+    )
 
 
 def _latent(shape: ModelShape) -> _Attention:
@@ -108,7 +115,7 @@ def _compressed(shape: ModelShape) -> _Attention:
     hidden, heads, dim, rank = shape.hidden_size, shape.attention_head_count, shape.head_dim, shape.q_lora_rank
     if hidden is None or heads is None or dim is None or rank is None:
         return _Attention()
-    return _Attention(split=heads * dim * (rank + hidden), copied=hidden * (rank + 3 * dim))
+    return _Attention(split=heads * dim * (rank + hidden) + 2 * hidden * dim, copied=hidden * (rank + dim))
 
 
 def _indexer(shape: ModelShape) -> int:
@@ -133,12 +140,20 @@ def _attention(shape: ModelShape) -> _Attention:
     state = 0
     if shape.state is not None and shape.state.parameter_count is not None:
         state = shape.state.parameter_count * shape.state.layer_count
-    index = _indexer(shape) * (shape.index_layer_count if shape.index_layer_count is not None else 0)
+    index = _indexer(shape) * index_layer_count(shape)
     return _Attention(
         split=per_full.split * full + per_window.split * window + state,
         copied=per_full.copied * full + index,
         key_value=per_full.key_value * full + per_window.key_value * window,
     )
+
+
+def index_layer_count(shape: ModelShape) -> int:
+    """Return the layers with an indexer; of compressed attention, those of the smallest ratio."""
+    if shape.compression is not None:
+        kept = [(ratio, layers) for ratio, layers in shape.compression.ratios if ratio]
+        return min(kept)[1] if kept else 0
+    return shape.index_layer_count if shape.index_layer_count is not None else 0
 
 
 def sliding_kv_heads(shape: ModelShape) -> int | None:

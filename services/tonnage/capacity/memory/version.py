@@ -38,6 +38,11 @@ _VLLM_MONTHS: Final = (
 )
 
 
+def is_v0(text: str | None) -> bool:
+    """Tell whether a log names vLLM's old engine, which some releases could still run."""
+    return text is not None and "(V0)" in text
+
+
 def parse_version(text: str | None) -> Version | None:
     """Return the release a version text names; None when it names none.
 

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from tonnage.capacity.memory.dtypes import WeightFormat
     from tonnage.domain.memory import MemoryQuestion, ModelShape, WeightInventory
 
-PADDED_EXPERT_WIDTH: Final = 256
-"""4-bit expert kernels of Hopper and Blackwell cards pad an expert's width to whole tiles of this many columns."""
+_PADDED_WIDTH: Final = 128
+_PADDED_HIDDEN: Final = 256
+"""MXFP4 expert kernels on Hopper and Blackwell pad an expert's width and the hidden size to whole tiles."""
+_LATENT_KINDS: Final = frozenset({"int4"})
+"""4-bit builds of latent-attention models leave attention at 16 bits: the latent is absorbed into it at run time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +65,17 @@ class _Bytes:
 
 def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> Fraction:
     """Return what padding multiplies the experts' bytes by."""
-    experts = question.shape.experts
-    if experts is None or kind.name != "mxfp4" or question.device.architecture not in {"Hopper", "Blackwell"}:
+    experts, hidden = question.shape.experts, question.shape.hidden_size
+    if kind.name != "mxfp4" or question.device.architecture not in {"Hopper", "Blackwell"}:
+        return Fraction(1)
+    if experts is None or hidden is None:
         return Fraction(1)
     width = Fraction(experts.intermediate_size, tensor)
-    tiles = -(-width // PADDED_EXPERT_WIDTH)
-    return Fraction(tiles * PADDED_EXPERT_WIDTH) / width
+    return _tiled(width, _PADDED_WIDTH) / width * _tiled(Fraction(hidden), _PADDED_HIDDEN) / hidden
+
+
+def _tiled(size: Fraction, tile: int) -> Fraction:
+    return Fraction(-(-size // tile) * tile)
 
 
 def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _Bytes:
@@ -83,7 +91,8 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
     known = count.linear_count
     scale = Fraction(linear, known) if known else Fraction(0)
     rest = Fraction(0) if known else linear * kind.dense_bytes
-    attention = kind.attention_bytes * scale
+    latent = question.shape.kv_lora_rank is not None and kind.name in _LATENT_KINDS
+    attention = (kind.ends_bytes if latent else kind.attention_bytes) * scale
     return _Bytes(
         embedding=(count.ends_count - count.head_count) * kind.ends_bytes,
         head=count.head_count * kind.ends_bytes,
@@ -148,14 +157,15 @@ def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction,
         # A tied embedding stands on both the first and the last stage.
         ends, stage = whole.embedding, "the first pipeline stage"
     ends /= split.tensor
+    towers = whole.tower / split.tensor
     named = (
         ("layers", round(per_layer)),
         ("experts", round(experts)),
         ("embedding and head", round(ends)),
-        ("towers", round(whole.tower)),
+        ("towers", round(towers)),
     )
     shown = tuple((name, size) for name, size in named if size)
-    return per_layer + experts + ends + whole.tower, stage, shown
+    return per_layer + experts + ends + towers, stage, shown
 
 
 def rank_weights(question: MemoryQuestion, kind: WeightFormat, table_bytes: int) -> RankWeights:

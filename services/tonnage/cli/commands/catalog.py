@@ -33,7 +33,7 @@ def models(
     """
     with asking.client() as client:
         if config is not None:
-            found = client.get_model(messages.GetModelRequest(config_json=config_bytes(config)))
+            found = client.get_model(messages.GetModelRequest(config_json=config_bytes(config) or b""))
             kit.show(found, as_json=asking.as_json, parts=lambda: _one(found))
             return Exit.OK
         rows = list(client.models(messages.ListModelsRequest(query=query, page_size=_PAGE)))
@@ -77,7 +77,15 @@ def gpus(
 
 def _gpus(rows: list[messages.Accelerator]) -> RenderableType:
     cells = [
-        (item.id, item.name, _usable(item), number(field(item, "memory_sold_gb")), number(field(item, "memory_bandwidth_gb_per_s")), ", ".join(item.aliases), item.note)
+        (
+            item.id,
+            item.name,
+            _usable(item),
+            number(field(item, "memory_sold_gb")),
+            number(field(item, "memory_bandwidth_gb_per_s")),
+            ", ".join(item.aliases),
+            item.note,
+        )
         for item in rows
     ]
     columns = ("accelerator", "name", "driver shows", "sold as GB", "GB/s", "also called", "note")

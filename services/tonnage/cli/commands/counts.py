@@ -21,7 +21,7 @@ _TENANT_KEYS = {"peak_rps": "peak_requests_per_s", "q_slo": "q_slo_requests_per_
 
 @kit.command(demand_app)
 def demand(demand_flags: DemandFlags, sizes: SizeFlags, asking: Planning) -> int:
-    """Turn demand into tokens/s, in and out apart, at base and at peak."""
+    """Turn demand into tokens/s, in and out apart."""
     request = messages.EstimateTokenDemandRequest(demand=demand_flags.message(), buckets=sizes.buckets())
     with asking.client() as client:
         answer = client.estimate_token_demand(request)
@@ -60,7 +60,7 @@ def _against(text: str) -> messages.DemandAgainstCapacity:
 
 @kit.command(servers_app)
 def servers(counts: CountFlags, reserve: ReserveFlags, failover: FailoverFlags, asking: Planning) -> int:
-    """Count replicas, servers and accelerators from stated demand and capacity.
+    """Count servers from stated demand and capacity.
 
     Ends with 1 when no count survives the loss asked for.
     """
@@ -84,7 +84,8 @@ class UtilizationFlags:
     """Who shares the accelerators."""
 
     file: Annotated[
-        str, Option("--file", "-f", help="Request in YAML or JSON, for tenants whose capacity is looked up; - is stdin.")
+        str,
+        Option("--file", "-f", help="Request in YAML or JSON, for tenants whose capacity is looked up; - is stdin."),
     ] = ""
     tenant: Annotated[
         list[str], Option(metavar="name=chat,peak_rps=5,q_slo=2", help="One tenant, repeated; added to the file's.")

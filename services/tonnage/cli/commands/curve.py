@@ -18,6 +18,7 @@ app = kit.new_app()
 
 @kit.command(app)
 def curve(  # noqa: PLR0913 -- one argument a group of flags
+    *,
     configuration: ConfigurationFlags,
     sizes: SizeFlags,
     slo: SloFlags,
@@ -27,7 +28,7 @@ def curve(  # noqa: PLR0913 -- one argument a group of flags
     sweep: Annotated[str, Option(help="A sweep by its id; the newest when left out.")] = "",
     policy: Annotated[Policy, Option(help="Which capacity of the curve is used.")] = Policy.MEASURED,
 ) -> int:
-    """Show the curve of one configuration, and what it carries inside an SLO.
+    """Show a measured curve, and what it carries inside an SLO.
 
     Ends with 1 when a limit is given and no load keeps it.
     """

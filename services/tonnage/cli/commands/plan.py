@@ -44,7 +44,8 @@ class PlanFlags:
     """What is asked of the planner itself."""
 
     file: Annotated[
-        str, Option("--file", "-f", help="Request or workload in YAML or JSON, by the names of docs/api.md; - is stdin.")
+        str,
+        Option("--file", "-f", help="Request or workload in YAML or JSON, by the names of docs/api.md; - is stdin."),
     ] = ""
     model: Annotated[str, Option(help="Model id, for example meta-llama/Llama-3.1-8B-Instruct.")] = ""
     request_class: Annotated[RequestClass | None, Option(help="Which constraint binds.")] = None
@@ -52,7 +53,7 @@ class PlanFlags:
     depth: Annotated[Depth | None, Option(help="How hard the planner works; base by default.")] = None
     as_of: Annotated[str, Option(metavar="YYYY-MM-DD", help="Date the plan is made for; today by default.")] = ""
     max_candidates: Annotated[int | None, Option(help="Configurations returned at most.")] = None
-    validate_only: Annotated[bool, Option(help="Check the request, plan nothing.")] = False
+    validate_only: Annotated[bool, Option("--validate-only", help="Check the request, plan nothing.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,7 @@ app = kit.new_app()
 
 @kit.command(app)
 def plan(  # noqa: PLR0913 -- one argument a group of flags
+    *,
     flags: PlanFlags,
     demand: DemandFlags,
     sizes: SizeFlags,
@@ -99,7 +101,7 @@ def plan(  # noqa: PLR0913 -- one argument a group of flags
     reading: Reading,
     asking: Planning,
 ) -> int:
-    """Size a workload: how many servers, which ones, on what evidence.
+    """Size a workload: how many servers, which, on what evidence.
 
     Ends with 1 when nothing measured serves it, or nothing measured speaks of it.
     """

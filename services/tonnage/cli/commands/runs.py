@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from rich.console import RenderableType
 from rich.text import Text
 from typer import Argument, Option
@@ -24,13 +23,14 @@ _LARGEST_PAGE = 1000
 
 @kit.command(app, "list")
 def list_(  # noqa: PLR0913 -- flags of one list
+    *,
     configuration: ConfigurationFlags,
     reading: Reading,
     asking: Planning,
     model: Annotated[str, Option(help="Model id.")] = "",
     tool: Annotated[str, Option(help="Load tool, as `tonnage formats` names it.")] = "",
     sweep: Annotated[str, Option(help="Sweep id.")] = "",
-    retired: Annotated[bool, Option(help="Also runs that were retracted or superseded.")] = False,
+    retired: Annotated[bool, Option("--retired", help="Also runs that were retracted or superseded.")] = False,
     limit: Annotated[int, Option(help="Runs listed at most; 0 lists all.", min=0)] = 50,
 ) -> int:
     """List runs, newest first.
@@ -49,7 +49,11 @@ def list_(  # noqa: PLR0913 -- flags of one list
         page_size=min(limit or _LARGEST_PAGE, _LARGEST_PAGE),
     )
     with asking.client() as client:
-        rows = [run for _, run in zip(range(limit), client.runs(request), strict=False)] if limit else list(client.runs(request))
+        rows = (
+            [run for _, run in zip(range(limit), client.runs(request), strict=False)]
+            if limit
+            else list(client.runs(request))
+        )
     if asking.as_json:
         output.print_json({"runs": [output.as_dict(item) for item in rows]})
     else:
@@ -59,14 +63,21 @@ def list_(  # noqa: PLR0913 -- flags of one list
 
 def _table(rows: list[messages.Run]) -> RenderableType:
     cells = [
-        (item.name, item.filename or UNKNOWN, item.tool, item.sweep_id or UNKNOWN, words.configuration(item.configuration), _when(item, "measured_at"))
+        (
+            item.name,
+            item.filename or UNKNOWN,
+            item.tool,
+            item.sweep_id or UNKNOWN,
+            words.configuration(item.configuration),
+            _when(item, "measured_at"),
+        )
         for item in rows
     ]
     return table("", ("run", "file", "tool", "sweep", "configuration", "measured"), cells)
 
 
 def _when(item: messages.Run, name: str) -> str:
-    stamp: Timestamp | None = field(item, name)
+    stamp = field(item, name)
     return UNKNOWN if stamp is None else stamp.ToDatetime().strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -117,12 +128,37 @@ def _facts(answer: messages.GetRunResponse) -> Iterator[tuple[str, str]]:
 
 def levels(run: messages.Run) -> RenderableType:
     """Return the levels of a run, as measured."""
-    columns = ("", "size", "concurrency", "offered/s", "requests/s", "tokens/s out", "done", "failed", "TTFT p50", "p90", "p99", "TPOT p50", "e2e p50", "use")
+    columns = (
+        "",
+        "size",
+        "concurrency",
+        "offered/s",
+        "requests/s",
+        "tokens/s out",
+        "done",
+        "failed",
+        "TTFT p50",
+        "p90",
+        "p99",
+        "TPOT p50",
+        "e2e p50",
+        "use",
+    )
     cells = [
         (
             str(level.index),
             words.work(level.work),
-            *(number(field(level, name)) for name in ("concurrency", "offered_requests_per_s", "requests_per_s", "output_tokens_per_s", "completed_count", "failed_count")),
+            *(
+                number(field(level, name))
+                for name in (
+                    "concurrency",
+                    "offered_requests_per_s",
+                    "requests_per_s",
+                    "output_tokens_per_s",
+                    "completed_count",
+                    "failed_count",
+                )
+            ),
             *(number(field(level.ttft, name)) for name in ("p50_ms", "p90_ms", "p99_ms")),
             number(field(level.tpot, "p50_ms")),
             number(field(level.e2e, "p50_ms")),
@@ -135,13 +171,14 @@ def levels(run: messages.Run) -> RenderableType:
 
 @kit.command(app, "retract")
 def retract(  # noqa: PLR0913 -- flags of one call
+    *,
     asking: Ingest,
     runs: Annotated[list[str], Argument(help="Run names, or ids.")],
     reason: Annotated[str, Option(help="Why; kept with the event.")],
     namespace: Annotated[str, Option(help="Namespace of bare ids.")] = "",
     by: Annotated[str, Option(help="Who retracts.")] = "",
     request_id: Annotated[str, Option(help="Makes the call safe to repeat.")] = "",
-    dry_run: Annotated[bool, Option(help="Check, and retract nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Check, and retract nothing.")] = False,
 ) -> int:
     """Take runs out of every answer; nothing is deleted."""
     request = messages.RetractRunsRequest(

@@ -84,7 +84,7 @@ app = kit.new_app()
 
 @kit.command(app)
 def vram(flags: QuestionFlags, declared: DeclaredFlags, asking: Planning) -> int:
-    """Say whether a model fits a card, how many requests at once, and what binds.
+    """Say whether a model fits, how many requests, what binds.
 
     Ends with 1 when it does not fit.
     """

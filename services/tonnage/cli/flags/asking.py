@@ -43,9 +43,7 @@ class Reaching:
 class Planning(Reaching):
     """Where the planning server is."""
 
-    planning: Annotated[
-        str | None, Option(metavar=_TARGET, help="Planning server.", envvar="TONNAGE_PLANNING")
-    ] = None
+    planning: Annotated[str | None, Option(metavar=_TARGET, help="Planning server.", envvar="TONNAGE_PLANNING")] = None
 
     def client(self) -> PlanningClient:
         """Return a client; nothing is dialled yet."""
@@ -72,6 +70,6 @@ class Reading:
     """Which data an answer stands on."""
 
     namespace: Annotated[str, Option(help="Whose runs; empty means default.")] = ""
-    min_data_version: Annotated[
-        int | None, Option(help="Wait until the planner holds at least this data version.")
-    ] = None
+    min_data_version: Annotated[int | None, Option(help="Wait until the planner holds at least this data version.")] = (
+        None
+    )

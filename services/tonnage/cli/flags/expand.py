@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -21,14 +20,16 @@ def flattened(command: Callable[..., int]) -> Callable[..., int]:
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
     parameters = list(_parameters(inspect.signature(command), hints, groups))
 
-    @functools.wraps(command)
     def spread(**values: Any) -> int:  # noqa: ANN401 -- what the flags hold
-        made = {name: kind(**{item.name: values.pop(item.name) for item in fields(kind)}) for name, kind in groups.items()}
+        made = {
+            name: kind(**{item.name: values.pop(item.name) for item in fields(kind)}) for name, kind in groups.items()
+        }
         return command(**made, **values)
 
-    spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    spread.__annotations__ = {item.name: item.annotation for item in parameters}
-    del spread.__wrapped__  # type: ignore[attr-defined]  # its annotations are not the flags'
+    described: Any = spread
+    described.__name__, described.__doc__, described.__module__ = command.__name__, command.__doc__, command.__module__
+    described.__signature__ = inspect.Signature(parameters)
+    described.__annotations__ = {item.name: item.annotation for item in parameters}
     return spread
 
 

@@ -78,7 +78,9 @@ class SizeFlags:
 
     input_tokens: Annotated[float | None, Option(help="Mean prompt tokens.")] = None
     output_tokens: Annotated[float | None, Option(help="Mean generated tokens.")] = None
-    prefix_cache_hit_ratio: Annotated[float | None, Option(help="Share of prompt tokens found in a prefix cache.")] = None
+    prefix_cache_hit_ratio: Annotated[float | None, Option(help="Share of prompt tokens found in a prefix cache.")] = (
+        None
+    )
     bucket: Annotated[
         list[str],
         Option(
@@ -111,10 +113,15 @@ class SloFlags:
 
     slo: Annotated[
         list[str],
-        Option(metavar="ttft_p90_ms=500", help="A limit, repeated; also failure_ratio and output_tokens_per_s_per_user."),
+        Option(
+            metavar="ttft_p90_ms=500", help="A limit, repeated; also failure_ratio and output_tokens_per_s_per_user."
+        ),
     ] = field(default_factory=list)
     allow_statistic_substitution: Annotated[
-        bool, Option(help="Let a mean or lower percentile stand in for one nobody measured.")
+        bool,
+        Option(
+            "--allow-statistic-substitution", help="Let a mean or lower percentile stand in for one nobody measured."
+        ),
     ] = False
 
     def message(self) -> messages.Slo | None:

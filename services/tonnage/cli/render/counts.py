@@ -49,9 +49,7 @@ def demand(answer: messages.EstimateTokenDemandResponse) -> Iterator[RenderableT
     yield from findings(answer.findings)
 
 
-def _token_row(
-    name: str, share: str, base: messages.TokenDemand | None, peak: messages.TokenDemand
-) -> tuple[str, ...]:
+def _token_row(name: str, share: str, base: messages.TokenDemand | None, peak: messages.TokenDemand) -> tuple[str, ...]:
     low = (
         (UNKNOWN,) * 3
         if base is None

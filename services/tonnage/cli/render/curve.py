@@ -41,7 +41,20 @@ def _facts(answer: messages.GetCurveResponse) -> Iterator[tuple[str, str]]:
 
 def _points(answer: messages.GetCurveResponse) -> Table:
     axis = "concurrency" if answer.arrival_kind == messages.ARRIVAL_KIND_CLOSED else "offered"
-    columns = (axis, "requests/s", "tokens/s out", "TTFT p50", "p90", "p99", "TPOT p50", "p99", "e2e p50", "p99", "SLO", "source")
+    columns = (
+        axis,
+        "requests/s",
+        "tokens/s out",
+        "TTFT p50",
+        "p90",
+        "p99",
+        "TPOT p50",
+        "p99",
+        "e2e p50",
+        "p99",
+        "SLO",
+        "source",
+    )
     rows = [
         (
             number(point.offered_load),

@@ -18,9 +18,7 @@ def findings(items: Iterable[messages.Finding], title: str = "Findings") -> list
     ordered = sorted(items, key=lambda item: -item.severity)
     if not ordered:
         return []
-    rows = [
-        (word(messages.Severity, item.severity), item.code, _where(item), _remedy(item)) for item in ordered
-    ]
+    rows = [(word(messages.Severity, item.severity), item.code, _where(item), _remedy(item)) for item in ordered]
     return [table(title, ("", "code", "what", "what to do"), rows)]
 
 

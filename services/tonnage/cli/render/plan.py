@@ -147,7 +147,13 @@ def _others(items: Iterable[messages.Candidate]) -> RenderableType:
 def rejections(items: Iterable[messages.Rejection]) -> RenderableType:
     """Return what was refused, with the reason and what to do."""
     rows = [
-        (words.configuration(item.configuration), item.code, words.bottleneck(item.bottleneck), item.reason, item.remedy)
+        (
+            words.configuration(item.configuration),
+            item.code,
+            words.bottleneck(item.bottleneck),
+            item.reason,
+            item.remedy,
+        )
         for item in items
     ]
     return table("Refused", ("configuration", "code", "bottleneck", "why", "what to do"), rows)

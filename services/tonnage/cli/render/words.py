@@ -10,7 +10,12 @@ from tonnage.client import messages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PARALLEL: Final = (("tensor_parallel", "TP"), ("pipeline_parallel", "PP"), ("expert_parallel", "EP"), ("data_parallel", "DP"))
+_PARALLEL: Final = (
+    ("tensor_parallel", "TP"),
+    ("pipeline_parallel", "PP"),
+    ("expert_parallel", "EP"),
+    ("data_parallel", "DP"),
+)
 _PLAIN: Final = ("model", "weight_precision", "engine", "engine_version", "accelerator", "accelerators_per_replica")
 
 
@@ -22,8 +27,8 @@ def configuration(item: messages.Configuration, *, with_model: bool = True) -> s
         item.model if with_model else "",
         f"{item.engine} {item.engine_version}".strip(),
         item.weight_precision,
-        f"{cards} × {accelerator}" if cards is not None else accelerator,
-        *(f"{short}{getattr(item, name)}" for name, short in _PARALLEL if item.HasField(name)),
+        f"{cards}x {accelerator}" if cards is not None else accelerator,
+        *(f"{short}{size}" for name, short in _PARALLEL if (size := field(item, name)) is not None),
         *_rest(item),
     ]
     return ", ".join(part for part in parts if part)
@@ -53,7 +58,8 @@ def work(size: messages.WorkSize) -> str:
 def limits(slo: messages.Slo) -> str:
     """Return the limits of an SLO on one line."""
     parts = [
-        f"{word(messages.LatencyMetric, item.metric)} {word(messages.Statistic, item.statistic)} ≤ {number(item.max_ms)} ms"
+        f"{word(messages.LatencyMetric, item.metric)} {word(messages.Statistic, item.statistic)}"
+        f" ≤ {number(item.max_ms)} ms"
         for item in slo.latency_limits
     ]
     if slo.HasField("max_failure_ratio"):
@@ -80,6 +86,6 @@ def q_slo(capacity: messages.SloCapacity) -> str:
     return f"{bound}{number(rate)} requests/s a replica, {word(messages.Origin, capacity.origin)}"
 
 
-def bottleneck(value: messages.Bottleneck) -> str:
+def bottleneck(value: int) -> str:
     """Return what decides, or a dash."""
     return UNKNOWN if value == messages.BOTTLENECK_UNSPECIFIED else word(messages.Bottleneck, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -39,13 +40,15 @@ def grouped(points: Iterable[Point]) -> Iterator[Run]:
     A run was measured when its newest level was.
     """
     groups: list[list[Point]] = []
+    by_header: defaultdict[Run, list[list[Point]]] = defaultdict(list)
     for point in points:
-        for known in groups:
-            if known[0].header == point.header and _continues([other.level for other in known], point.level):
-                known.append(point)
-                break
-        else:
-            groups.append([point])
+        alike = by_header[point.header]
+        known = next((group for group in alike if _continues([other.level for other in group], point.level)), None)
+        if known is None:
+            known = []
+            groups.append(known)
+            alike.append(known)
+        known.append(point)
     for known in groups:
         dates = [point.measured_at for point in known if point.measured_at is not None]
         levels = tuple(point.level for point in known)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tonnage import checks
 from tonnage.planning.codec import enums
 from tonnage.planning.codec.workload import encode_money
+from tonnage.rpc.codec.enums import ARRIVAL_KIND
 from tonnage.rpc.codec.finding import encode_evidence, encode_finding, encode_origin
-from tonnage.rpc.codec.run import encode_arrival_kind, encode_work
+from tonnage.rpc.codec.work import encode_work
 from tonnage.v1 import plan_pb2
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def encode_capacity(capacity: SloCapacity) -> plan_pb2.SloCapacity:
         measured_at=None if measured_at is None else encode_evidence(measured_at),
         output_tokens_per_s=capacity.output_tokens_per_s,
         offered_load=capacity.offered_load,
-        arrival_kind=encode_arrival_kind(capacity.arrival_kind),
+        arrival_kind=ARRIVAL_KIND.encode(capacity.arrival_kind),
         binding=enums.BOTTLENECK_NUMBER[capacity.binding],
         reason=capacity.reason,
         origin=encode_origin(capacity.origin),

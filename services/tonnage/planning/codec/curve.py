@@ -12,8 +12,11 @@ from tonnage.planning.codec.limits import decode_slo
 from tonnage.planning.codec.plan import decode_policy
 from tonnage.planning.codec.presence import namespace, text
 from tonnage.planning.usecase.curve import CurveAsked
+from tonnage.rpc.codec.configuration import decode_configuration, encode_configuration
+from tonnage.rpc.codec.enums import ARRIVAL_KIND
 from tonnage.rpc.codec.finding import encode_evidence, encode_finding
-from tonnage.rpc.codec.run import decode_configuration, encode_arrival_kind, encode_configuration, encode_level, encode_work
+from tonnage.rpc.codec.level import encode_level
+from tonnage.rpc.codec.work import encode_work
 from tonnage.v1 import benchmark_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ def encode_curve(answer: CurveAnswer) -> pb.GetCurveResponse:
         configuration=encode_configuration(curve.configuration),
         sweep_id=answer.sweep_id,
         measured_work=encode_work(answer.work),
-        arrival_kind=encode_arrival_kind(curve.arrival_kind),
+        arrival_kind=ARRIVAL_KIND.encode(curve.arrival_kind),
         points=[_point(item) for item in answer.points],
         capacity=None if answer.capacity is None else encode_capacity(answer.capacity),
         knee_offered_load=curve.knee_offered_load,

@@ -8,8 +8,8 @@ from tonnage.domain.workload import BaseAndPeak, DailyUsers, DemandBucket, PeakR
 from tonnage.errors import InvalidInput, at
 from tonnage.planning.codec.presence import LARGEST_LENGTH, LARGEST_RATIO, at_most, chosen, needed, optional, rate
 from tonnage.rpc.codec.finding import encode_origin
-from tonnage.rpc.codec.run import decode_work, encode_work
-from tonnage.v1 import plan_pb2, workload_pb2
+from tonnage.rpc.codec.work import decode_work, encode_work
+from tonnage.v1 import plan_pb2, run_pb2, workload_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from tonnage.domain.plan import BucketTokenDemand, DemandSummary, TokenDemand
     from tonnage.domain.workload import Demand
 
-_FACTOR_CURE: Final = (
-    "state the measured factor and its source, or give peak_rate; it is never defaulted"
-)
+_FACTOR_CURE: Final = "state the measured factor and its source, or give peak_rate; it is never defaulted"
 _LARGEST_USERS: Final = 1e11
 
 
@@ -124,7 +122,7 @@ def decode_buckets(messages: Sequence[workload_pb2.DemandBucket]) -> tuple[Deman
     return tuple(buckets)
 
 
-def needed_work(message: workload_pb2.WorkSize) -> Work:  # type: ignore[name-defined] -- re-exported by the stub
+def needed_work(message: run_pb2.WorkSize) -> Work:
     """Return the size of a wanted request; raise ``InvalidInput`` when none is stated or it is beyond reason."""
     work = decode_work(message)
     if work is None:

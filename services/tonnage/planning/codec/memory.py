@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tonnage import checks
@@ -10,38 +9,17 @@ from tonnage.domain.memory import DeclaredMemory, ModelShape
 from tonnage.errors import InvalidInput, at
 from tonnage.planning.codec import enums
 from tonnage.planning.codec.presence import LARGEST_RATIO, at_most, chosen, optional, text
+from tonnage.planning.usecase.fit import MemoryAsked
 from tonnage.rpc.codec.finding import encode_finding, encode_origin
 from tonnage.v1 import memory_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tonnage.domain.memory import MemoryFit, MemoryTerm
 
 LARGEST_CONFIG_BYTES: Final = 4 << 20
 _COUNTS: Final = ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "block_tokens", "concurrency")
-_SHAPE_FIELDS: Final = tuple(
-    field.name for field in memory_pb2.ModelShape.DESCRIPTOR.fields if field.name != "name"
-)
+_SHAPE_FIELDS: Final = tuple(field.name for field in memory_pb2.ModelShape.DESCRIPTOR.fields if field.name != "name")
 _DECLARED_FIELDS: Final = tuple(field.name for field in memory_pb2.DeclaredMemory.DESCRIPTOR.fields)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryAsked:
-    """A memory question before its names are looked up; one model source and one device are set."""
-
-    model: str | None = None
-    shape: ModelShape | None = None
-    config_json: bytes | None = None
-    accelerator: str | None = None
-    device_name: str | None = None
-    device_bytes: int | None = None
-    engine: str
-    engine_version: str | None
-    weight_precision: str | None
-    kv_cache_type: str | None
-    declared: DeclaredMemory
-    numbers: Mapping[str, Any]
 
 
 def decode_question(message: memory_pb2.MemoryQuestion) -> MemoryAsked:

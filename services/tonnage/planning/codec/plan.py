@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Final
 from tonnage.domain.plan import CapacityPolicy, Depth, PlanRequest
 from tonnage.errors import InvalidInput, at
 from tonnage.planning.codec import enums
-from tonnage.planning.codec.capacity import encode_bucket_capacity, encode_breakdown, encode_cost, encode_count
+from tonnage.planning.codec.capacity import encode_breakdown, encode_bucket_capacity, encode_cost, encode_count
 from tonnage.planning.codec.demand import encode_summary
 from tonnage.planning.codec.presence import day, member, namespace
 from tonnage.planning.codec.workload import decode_workload, encode_workload
+from tonnage.rpc.codec.configuration import decode_configuration, encode_configuration
 from tonnage.rpc.codec.finding import encode_evidence, encode_finding, encode_origin
-from tonnage.rpc.codec.run import decode_configuration, encode_configuration
-from tonnage.v1 import plan_pb2, planning_service_pb2
+from tonnage.v1 import plan_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tonnage.domain.configuration import Configuration
     from tonnage.domain.plan import Candidate, Plan, Rejection
-    from tonnage.v1 import run_pb2
+    from tonnage.v1 import planning_service_pb2, run_pb2
 
 DEFAULT_CANDIDATE_COUNT: Final = 20
 _LARGEST_CANDIDATE_COUNT: Final = 1000
@@ -81,18 +82,22 @@ def _candidate_count(count: int) -> int:
 
 def encode_normalized(request: PlanRequest) -> plan_pb2.NormalizedPlanRequest:
     """Return a request with its defaults filled in as a message."""
-    configuration = encode_configuration(request.configuration, with_fingerprint=False)
-    if request.fingerprint is not None:
-        configuration.fingerprint = request.fingerprint
     return plan_pb2.NormalizedPlanRequest(
         namespace=request.namespace,
         workload=encode_workload(request.workload),
-        configuration=configuration,
+        configuration=encode_selector(request.configuration, request.fingerprint),
         policy=enums.POLICY_NUMBER[request.policy],
         depth=enums.DEPTH_NUMBER[request.depth],
         as_of_date=request.as_of_date,
         max_candidate_count=request.max_candidate_count,
     )
+
+
+def encode_selector(configuration: Configuration, fingerprint: str | None) -> run_pb2.Configuration:
+    """Return a selector as a message; the fields of a partial one have no fingerprint."""
+    message = encode_configuration(configuration)
+    message.fingerprint = fingerprint or ""
+    return message
 
 
 def encode_candidate(candidate: Candidate) -> plan_pb2.Candidate:
@@ -140,3 +145,8 @@ def encode_plan(plan: Plan, evidence_runs: Iterable[run_pb2.Run]) -> plan_pb2.Pl
         summary=plan.summary,
         evidence_runs=evidence_runs,
     )
+
+
+def encode_validated(request: PlanRequest) -> plan_pb2.Plan:
+    """Return a request that was checked and not planned: a plan that holds its normalized request alone."""
+    return plan_pb2.Plan(request=encode_normalized(request))

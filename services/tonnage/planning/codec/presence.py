@@ -44,13 +44,13 @@ def needed(message: Message, name: str, cure: str = "state it") -> Any:  # noqa:
 
 def chosen(message: Message, oneof: str, path: str, cure: str) -> str:
     """Return the name of the field set in a oneof; raise ``InvalidInput`` when none is."""
-    kind = message.WhichOneof(oneof)
+    kind: str | None = message.WhichOneof(oneof)
     if kind is None:
         raise InvalidInput.field(path, None, "is required and absent", cure)
     return kind
 
 
-def member(table: Mapping[Any, Value], number: Any, path: str) -> Value:
+def member(table: Mapping[Any, Value], number: int, path: str) -> Value:
     """Return what an enum number means; raise ``InvalidInput`` for one we do not know and for "unspecified"."""
     if number not in table:
         problem = "is not stated" if number == 0 else "is a number this release does not know"

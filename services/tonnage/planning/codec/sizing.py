@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tonnage import checks
 from tonnage.domain.workload import Tenant
@@ -24,8 +24,8 @@ from tonnage.planning.codec.presence import (
 from tonnage.planning.codec.workload import decode_failover, decode_reserve
 from tonnage.planning.usecase.servers import ServersAsked
 from tonnage.planning.usecase.utilization import TenantAsked, UtilizationAsked
+from tonnage.rpc.codec.configuration import decode_configuration
 from tonnage.rpc.codec.finding import encode_finding
-from tonnage.rpc.codec.run import decode_configuration
 from tonnage.v1 import planning_service_pb2 as pb
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def decode_token_demand(message: pb.EstimateTokenDemandRequest) -> tuple[Demand,
     return demand, decode_buckets(message.buckets)
 
 
-def encode_token_demand_answer(
-    summary: DemandSummary, findings: Sequence[Finding]
-) -> pb.EstimateTokenDemandResponse:
+def encode_token_demand_answer(summary: DemandSummary, findings: Sequence[Finding]) -> pb.EstimateTokenDemandResponse:
     """Return demand in tokens as an answer."""
     return pb.EstimateTokenDemandResponse(
         demand=encode_summary(summary), findings=[encode_finding(item) for item in findings]
@@ -88,8 +86,9 @@ def _tenant(message: workload_pb2.Tenant) -> TenantAsked:
         tenant = Tenant(name=message.name, peak_requests_per_s=peak, q_slo_requests_per_s=capacity)
         return TenantAsked(tenant=tenant)
     cure = "state it, or configuration, work and slo to look it up"
-    for name in ("configuration", "work", "slo"):
-        if not message.HasField(name):  # type: ignore[arg-type] -- the names are fields
+    names: tuple[Literal["configuration", "work", "slo"], ...] = ("configuration", "work", "slo")
+    for name in names:
+        if not message.HasField(name):
             raise InvalidInput.field(name, None, "is absent, and so is q_slo_requests_per_s", cure)
     with at("configuration"):
         configuration, fingerprint = decode_configuration(message.configuration)

@@ -88,7 +88,9 @@ def _encode_part(part: ReservePart) -> workload_pb2.ReservePart:
 def decode_failover(message: workload_pb2.Failover) -> Failover:
     """Return the loss to survive; raise ``InvalidInput`` when no kind is set."""
     with at("failover"):
-        kind = chosen(message, "kind", "", "state lost_replica_count, lost_server_count or zones, or leave failover out")
+        kind = chosen(
+            message, "kind", "", "state lost_replica_count, lost_server_count or zones, or leave failover out"
+        )
         if kind == "zones":
             if message.zones.lost_zone_count > message.zones.zone_count:
                 raise InvalidInput.field(

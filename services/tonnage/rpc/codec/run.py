@@ -1,4 +1,4 @@
-"""Runs, to the wire and back."""
+"""Runs, to the wire and back; also the door to the pairs of what a run holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from google.protobuf import timestamp_pb2
 
 from tonnage import checks
 from tonnage.domain.finding import Origin
-from tonnage.domain.measurement import Level, Run
+from tonnage.domain.measurement import ArrivalKind, Level, Run
 from tonnage.errors import InvalidInput, at
 from tonnage.rpc.codec.configuration import (
     decode_conditions,
@@ -20,7 +20,8 @@ from tonnage.rpc.codec.configuration import (
 )
 from tonnage.rpc.codec.enums import ARRIVAL_KIND, ORIGIN, TEST_STATE
 from tonnage.rpc.codec.finding import decode_findings, encode_findings
-from tonnage.rpc.codec.level import decode_level, encode_level
+from tonnage.rpc.codec.level import decode_latency, decode_level, encode_latency, encode_level
+from tonnage.rpc.codec.work import decode_work, encode_work
 from tonnage.v1 import run_pb2 as pb
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 LARGEST_LEVEL_COUNT: Final = 10_000
 _TEXTS: Final = ("tool_version", "sample_set", "sweep_id", "ingested_by", "ci_job", "source")
 _RUN_NAME: Final = re.compile(r"namespaces/([^/]+)/runs/([^/]+)")
+
+
+def encode_arrival_kind(kind: ArrivalKind | None) -> pb.ArrivalKind.ValueType:
+    """Return how requests arrived; None is unspecified."""
+    number: pb.ArrivalKind.ValueType = ARRIVAL_KIND.encode(kind)
+    return number
 
 
 def encode_timestamp(moment: datetime | None) -> timestamp_pb2.Timestamp | None:
@@ -151,3 +158,23 @@ def _levels(messages: Iterable[pb.Level]) -> tuple[Level, ...]:
         cure = f"split it, at most {LARGEST_LEVEL_COUNT} a run"
         raise InvalidInput.field("levels", len(levels), "holds too many entries", cure)
     return tuple(levels)
+
+
+__all__ = [
+    "decode_conditions",
+    "decode_configuration",
+    "decode_latency",
+    "decode_level",
+    "decode_run",
+    "decode_timestamp",
+    "decode_work",
+    "encode_arrival_kind",
+    "encode_conditions",
+    "encode_configuration",
+    "encode_latency",
+    "encode_level",
+    "encode_run",
+    "encode_timestamp",
+    "encode_work",
+    "run_name_parts",
+]

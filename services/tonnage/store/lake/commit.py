@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tonnage.errors import StoreDamaged
 from tonnage.store.rows import to_table
-from tonnage.store.schema import TABLES
 from tonnage.store.texts import compact
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    import duckdb
 
     from tonnage.store.changes import Changes
     from tonnage.store.durable import NewFiles
@@ -88,6 +87,42 @@ def rollback(connection: duckdb.DuckDBPyConnection) -> None:
     """End a transaction that failed, if it is still open."""
     try:
         connection.execute("ROLLBACK")
-    except duckdb_error() as error:
+    except duckdb.TransactionException as error:
         if "no transaction is active" not in str(error):
             raise
+
+
+def _merge_points(connection: duckdb.DuckDBPyConnection, points: pa.Table) -> None:
+    """Insert points that are not there; raise ``StoreDamaged`` when some are, since their runs are new."""
+    low, high = _range(points["ingested_at"])
+    connection.register("incoming", points)
+    try:
+        inserted = connection.execute(
+            "MERGE INTO lake.points AS stored USING incoming AS given "
+            f"ON stored.ingested_at BETWEEN TIMESTAMPTZ '{low}' AND TIMESTAMPTZ '{high}' "
+            "AND stored.run_id = given.run_id AND stored.point_index = given.point_index "
+            "AND stored.namespace = given.namespace "
+            "WHEN NOT MATCHED THEN INSERT BY NAME"
+        ).fetchone()
+    finally:
+        connection.unregister("incoming")
+    count = 0 if inserted is None else int(inserted[0])
+    if count != points.num_rows:
+        raise StoreDamaged(
+            f"{points.num_rows - count} points of runs the store does not know are in it; check the store",
+            expected=points.num_rows,
+            inserted=count,
+        )
+
+
+def _range(times: pa.ChunkedArray) -> tuple[str, str]:
+    found: dict[str, datetime] = pc.min_max(times).as_py()
+    return found["min"].isoformat(), found["max"].isoformat()
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    connection.register("incoming", rows)
+    try:
+        connection.execute(f"INSERT INTO lake.{name} BY NAME SELECT * FROM incoming")  # noqa: S608 -- a name of ours
+    finally:
+        connection.unregister("incoming")

@@ -36,7 +36,9 @@ def _extension(name: str) -> Path:
         if path.is_file():
             return path
     package = f"duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}"
-    raise StoreUnavailable(f"DuckDB's extension {name} is not installed; install the package {package}", package=package)
+    raise StoreUnavailable(
+        f"DuckDB's extension {name} is not installed; install the package {package}", package=package
+    )
 
 
 def quoted(text: str) -> str:

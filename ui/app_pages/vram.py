@@ -1,6 +1,7 @@
 """VRAM fit: does the model fit, and how many requests at once."""
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.widgets import vram_page
 from tonnage_ui.widgets.vram_form import show_form

@@ -1,6 +1,7 @@
 """Start: what is stored, and where to go from here."""
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.widgets import start_page
 

@@ -1,6 +1,7 @@
 """Upload: from a load tool's file to stored runs."""
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.widgets import upload_page
 

@@ -1,6 +1,8 @@
 """Plan: from a workload to servers."""
 
 import streamlit as st
+
+from tonnage.client import ClientError
 from tonnage_ui import session
 from tonnage_ui.widgets import plan_page, states
 from tonnage_ui.widgets.plan_answer import show_plan
@@ -17,15 +19,13 @@ if stored.is_empty:
 left, right = st.columns([4, 7], gap="large")
 with left:
     show_form(words, stored)
-    st.button(
-        words("plan.button"), type="primary", key="plan_button", on_click=plan_page.plan_now, width="stretch"
-    )
+    st.button(words("plan.button"), type="primary", key="plan_button", on_click=plan_page.plan_now, width="stretch")
 with right:
     answer = plan_page.current_answer()
     if answer is None:
         plan_page.show_start(words, stored)
-    elif answer.reply is None:
-        states.show_fault(plan_page.refusal(answer.error, words), words, key="plan_fault")
+    elif isinstance(answer.outcome, ClientError):
+        states.show_fault(plan_page.refusal(answer.outcome, words), words, key="plan_fault")
     else:
         plan_page.show_staleness(answer, stored, words)
-        show_plan(answer.request, answer.reply, words)
+        show_plan(answer.request, answer.outcome, words)

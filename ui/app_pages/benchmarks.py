@@ -1,6 +1,7 @@
 """Benchmarks: what was measured, and its curves."""
 
 import streamlit as st
+
 from tonnage_ui import session
 from tonnage_ui.widgets import benchmarks_page, start_page
 
@@ -10,9 +11,9 @@ st.caption(words("benchmarks.lead"))
 stored = session.stored()
 if stored.error is not None or stored.is_empty:
     start_page.show_store(stored, words)
-    st.stop()
-benchmarks_page.show_configurations(stored, words)
-chosen = benchmarks_page.pick(stored, words)
-if chosen is not None:
-    benchmarks_page.show_explorer(chosen, stored, words)
-    benchmarks_page.show_runs(chosen, words)
+else:
+    benchmarks_page.show_configurations(stored, words)
+    chosen = benchmarks_page.pick(stored, words)
+    if chosen is not None:
+        benchmarks_page.show_explorer(chosen, stored, words)
+        benchmarks_page.show_runs(chosen, words)

@@ -1,0 +1,321 @@
+"""How well the model predicts what engines logged: errors by term, coverage of intervals, verdicts.
+
+Each family is judged with constants fitted to the logs of the other families.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tonnage.capacity.memory.accuracy_rows import Asked, Facts, Row, asked
+from tonnage.capacity.memory.calibrate import calibrate
+from tonnage.capacity.memory.constants import DEFAULT, Constants
+from tonnage.capacity.memory.core import Core, evaluate
+from tonnage.capacity.memory.observe import observations
+from tonnage.domain.memory import DeclaredMemory, FitVerdict
+from tonnage.errors import InvalidInput
+from tonnage.units import GIB, gib_to_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+TERMS: Final = ("weights_gib", "kv_cache_gib", "kv_cache_tokens", "max_concurrency")
+_GIVEN_POOL: Final = " from the logged pool"
+_FAILURES: Final = frozenset({"oom_kv", "oom_load", "oom_runtime"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One prediction beside what was logged; ``error`` is predicted / logged - 1."""
+
+    id: str
+    term: str
+    predicted: float
+    logged: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """Return predicted / logged - 1."""
+        return self.predicted / self.logged - 1
+
+    @property
+    def covered(self) -> bool:
+        """Tell whether the logged value lies in the interval; half a unit in the last logged place is allowed."""
+        slack = 0.005 if self.term.endswith("_gib") else 0.005 * self.logged
+        return self.low - slack <= self.logged <= self.high + slack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermSummary:
+    """Absolute errors of a term as fractions."""
+
+    n: int
+    median: float
+    p90: float
+    mean_abs: float
+    covered_90: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictScore:
+    """One verdict beside what happened."""
+
+    id: str
+    started: bool
+    right: bool
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A row, or a term of it, that was not judged, and the input it lacks."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that was judged."""
+
+    scores: tuple[Score, ...]
+    verdicts: tuple[VerdictScore, ...]
+    skipped: tuple[Skipped, ...]
+
+    def summary(self, term: str) -> TermSummary | None:
+        """Return the errors of a term; None when no row has it."""
+        found = [score for score in self.scores if score.term == term]
+        if not found:
+            return None
+        errors = np.abs([score.error for score in found])
+        return TermSummary(
+            n=len(found),
+            median=float(np.median(errors)),
+            p90=float(np.quantile(errors, 0.9)),
+            mean_abs=float(np.mean(errors)),
+            covered_90=float(np.mean([score.covered for score in found])),
+        )
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """Return the mean of the right shares among starts and among failures; None without one of them."""
+        shares = []
+        for started in (True, False):
+            found = [item.right for item in self.verdicts if item.started is started]
+            if not found:
+                return None
+            shares.append(sum(found) / len(found))
+        return sum(shares) / len(shares)
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values: errors as fractions, skipped rows with their reason."""
+        names = [*TERMS, *(term + _GIVEN_POOL for term in ("kv_cache_tokens", "max_concurrency"))]
+        terms = {name: _plain(self.summary(name)) for name in names if self.summary(name) is not None}
+        right = sum(item.right for item in self.verdicts)
+        return {
+            "terms": terms,
+            "verdicts": {
+                "right": right,
+                "wrong": len(self.verdicts) - right,
+                "balanced_accuracy": self.balanced_accuracy,
+            },
+            "skipped": [{"id": item.id, "why": item.why} for item in self.skipped],
+        }
+
+
+def _plain(found: TermSummary | None) -> dict[str, float | int]:
+    assert found is not None  # noqa: S101 -- the caller asked for terms that have a summary
+    return {
+        "n": found.n,
+        "median": found.median,
+        "p90": found.p90,
+        "mean_abs": found.mean_abs,
+        "covered_90": found.covered_90,
+    }
+
+
+def _interval(core: Core) -> tuple[int, int]:
+    """Return the pool's interval: what is spent at its high ends, and at its low ends."""
+    found = core.ledger
+    spent = [found.weights, found.runtime]
+    spent += [found.activation] if found.work_in_budget else []
+    spent += [found.graphs] if found.graphs_in_budget else []
+    less = sum(item.high_bytes - item.bytes for item in spent)
+    more = sum(item.bytes - item.low_bytes for item in spent)
+    return found.pool_bytes - less, found.pool_bytes + more
+
+
+def _engine_pool(core: Core, pool_bytes: int) -> float:
+    """Return the pool in the sense the engine logs it: llama.cpp what was asked, SGLang's hybrids rows alone."""
+    if core.setup.engine == "llama.cpp":
+        slots = core.setup.sequences
+        length = core.setup.max_len
+        if length is None:
+            return 0.0
+        return slots * core.request_bytes(-(-length // slots)) - _state_bytes(core) * slots
+    if core.setup.engine == "sglang" and core.layout is not None and _state_bytes(core):
+        return pool_bytes / 1.9
+    return pool_bytes
+
+
+def _state_bytes(core: Core) -> int:
+    if core.layout is None:
+        return 0
+    return sum(group.state_bytes * group.layer_count for group in core.layout.groups)
+
+
+def _score(row: Row, term: str, predicted: float, low: float, high: float) -> Score | None:
+    logged = row.number(term.removesuffix(_GIVEN_POOL))
+    if logged is None or logged <= 0:
+        return None
+    return Score(id=row.id, term=term, predicted=predicted, logged=logged, low=low, high=high)
+
+
+def _weights(found: Asked, core: Core) -> Score | None:
+    amount = core.ledger.weights
+    return _score(found.row, "weights_gib", amount.bytes / GIB, amount.low_bytes / GIB, amount.high_bytes / GIB)
+
+
+def _pool(found: Asked, core: Core) -> Score | None:
+    low, high = _interval(core)
+    sizes = [_engine_pool(core, size) / GIB for size in (core.ledger.pool_bytes, low, high)]
+    return _score(found.row, "kv_cache_gib", *sizes)
+
+
+def _cache(found: Asked, core: Core, suffix: str = "") -> Iterable[Score | None]:
+    if core.pool is None:
+        return
+    low, high = (core.ledger.pool_bytes,) * 2 if suffix else _interval(core)
+    length = core.setup.max_len
+    if length is not None:
+        counts = [core.pool.printed_tokens(int(_engine_pool(core, s)) if core.setup.engine == "sglang" else s, length) for s in (core.ledger.pool_bytes, low, high)]
+        yield _score(found.row, "kv_cache_tokens" + suffix, *map(float, counts))
+    at = found.row.whole("max_concurrency_len")
+    at = at if at is not None else length
+    if at is not None:
+        each = core.request_bytes(at)
+        counts_of = [core.pool.usable_bytes(size) / each for size in (core.ledger.pool_bytes, low, high)]
+        yield _score(found.row, "max_concurrency" + suffix, *counts_of)
+
+
+def _given_pool(found: Asked) -> Asked:
+    """Return the question with the pool the engine logged."""
+    pool = found.row.number("kv_cache_gib")
+    size = gib_to_bytes(pool) if pool is not None and pool > 0 else None
+    return replace(found, question=replace(found.question, declared=DeclaredMemory(weights_bytes=0, kv_pool_bytes=size)))
+
+
+def _verdict(found: Asked, core: Core) -> VerdictScore | None:
+    outcome = found.row.text("outcome")
+    if outcome != "ok" and outcome not in _FAILURES:
+        return None
+    starts = core.verdict is not FitVerdict.DOES_NOT_FIT
+    if outcome == "oom_runtime":
+        right = core.verdict is not FitVerdict.FITS
+    else:
+        right = starts is (outcome == "ok")
+    return VerdictScore(id=found.row.id, started=outcome == "ok", right=right, verdict=core.verdict.value)
+
+
+@dataclass(slots=True)
+class _Judge:
+    scores: list[Score]
+    verdicts: list[VerdictScore]
+    skipped: list[Skipped]
+
+    def add(self, score: Score | None) -> None:
+        if score is not None:
+            self.scores.append(score)
+
+    def skip(self, row: Row, why: str) -> None:
+        self.skipped.append(Skipped(id=row.id, why=why))
+
+    def judge(self, found: Asked, constants: Constants) -> None:
+        row = found.row
+        core = evaluate(found.question, constants)
+        whole = not found.lacks
+        if found.precision_known and core.setup.engine != "llama.cpp":
+            self.add(_weights(found, core))
+        elif row.number("weights_gib") is not None:
+            self.skip(row, "weights: the log says quantized and not how")
+        if whole and core.setup.engine != "llama.cpp":
+            self.add(_pool(found, core))
+            for score in _cache(found, core):
+                self.add(score)
+            verdict = _verdict(found, core)
+            if verdict is not None:
+                self.verdicts.append(verdict)
+        elif core.setup.engine == "llama.cpp":
+            self.add(_pool(found, core))
+            for score in _cache(found, core):
+                self.add(score)
+        elif row.text("outcome") or row.number("kv_cache_gib") is not None:
+            self.skip(row, f"pool and verdict: {found.lacks} is not stated")
+        self._from_logged_pool(found, constants, whole=whole)
+
+    def _from_logged_pool(self, found: Asked, constants: Constants, *, whole: bool) -> None:
+        logged = found.row.number("kv_cache_gib")
+        if logged is None or logged <= 0 or found.question.engine == "llama.cpp":
+            if not whole and found.row.number("kv_cache_tokens") is not None and found.question.engine != "llama.cpp":
+                self.skip(found.row, "tokens: neither the pool nor all inputs of it are stated")
+            return
+        core = evaluate(_given_pool(found).question, constants)
+        for score in _cache(found, core, _GIVEN_POOL):
+            self.add(score)
+            if score is not None and not whole:
+                self.add(replace(score, term=score.term.removesuffix(_GIVEN_POOL)))
+
+
+def rows_of(table: Iterable[Mapping[str, str]]) -> list[Row]:
+    """Return the rows of a CSV's dictionaries; raises ``InvalidInput`` naming the column that is missing."""
+    found = []
+    for index, cells in enumerate(table):
+        for column in ("id", "engine", "model_for_check"):
+            if column not in cells:
+                raise InvalidInput.field(column, None, "is not a column of the file", "use the columns the docs list")
+        name = cells["id"].strip() or f"row {index + 1}"
+        found.append(Row(id=name, family=cells.get("family", "").strip() or "not stated", cells=cells))
+    return found
+
+
+def accuracy(table: Iterable[Mapping[str, str]], facts: Facts) -> Report:
+    """Return how well the model predicts the logs; each family with constants the others gave."""
+    judge = _Judge([], [], [])
+    rows = rows_of(table)
+    questions: list[Asked] = []
+    for row in rows:
+        found = asked(row, facts)
+        if isinstance(found, str):
+            judge.skip(row, found)
+        else:
+            questions.append(found)
+    for family, constants in _left_out(questions).items():
+        for found in questions:
+            if found.row.family == family:
+                try:
+                    judge.judge(found, constants)
+                except InvalidInput as error:
+                    judge.skip(found.row, error.message)
+    order = {row.id: index for index, row in enumerate(rows)}
+    return Report(
+        scores=tuple(sorted(judge.scores, key=lambda item: (order[item.id], item.term))),
+        verdicts=tuple(sorted(judge.verdicts, key=lambda item: order[item.id])),
+        skipped=tuple(sorted(judge.skipped, key=lambda item: (order[item.id], item.why))),
+    )
+
+
+def _left_out(questions: Sequence[Asked]) -> dict[str, Constants]:
+    """Return the constants for each family, fitted to the other families' logs."""
+    by_family = defaultdict(list)
+    for found in questions:
+        by_family[found.row.family].extend(observations(found))
+    return {
+        family: calibrate([item for other, items in by_family.items() if other != family for item in items], DEFAULT)
+        for family in by_family
+    }

@@ -1,0 +1,73 @@
+"""Constants fitted anew from start-up logs, with the spread they leave.
+
+Least squares through the origin for the sampler's rate, medians for the rest; the range is
+where nine in ten logs fell. A class without logs takes its neighbour's figure, never a
+figure that was fitted with logs that were left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tonnage.capacity.memory.constants import DEFAULT, Constants, Fitted
+from tonnage.units import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FEWEST_LOGS: Final = 2
+"""No constant is fitted to one report."""
+_LOW_QUANTILE: Final = 0.05
+_HIGH_QUANTILE: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One start-up's figures for one constant: ``value`` is the constant, or y over x."""
+
+    constant: str
+    value: float
+    weight: float = 1.0
+    """x of a fit through the origin; 1 for medians."""
+
+
+def observed_rate(peak_gib: float, hidden_bytes: float, entries: float) -> float:
+    """Return the sampler's bytes per entry that a logged peak implies."""
+    return (peak_gib * GIB - hidden_bytes) / entries
+
+
+def _fitted(found: Sequence[Observation]) -> Fitted:
+    values = np.array([item.value for item in found])
+    weights = np.array([item.weight for item in found])
+    weighted = len(set(weights.tolist())) > 1
+    value = float(np.sum(values * weights**2) / np.sum(weights**2)) if weighted else float(np.median(values))
+    low, high = np.quantile(values, [_LOW_QUANTILE, _HIGH_QUANTILE])
+    return Fitted(value=value, low=float(min(low, value)), high=float(max(high, value)), log_count=len(found))
+
+
+_NEIGHBOURS: Final = {
+    "sampler_bytes_old": "sampler_bytes_new",
+    "sampler_bytes_new": "sampler_bytes_old",
+    "runtime_single_v0": "runtime_single_old",
+    "runtime_single_old": "runtime_single_new",
+    "runtime_single_new": "runtime_single_old",
+    "runtime_pair_old": "runtime_pair_new",
+    "runtime_pair_new": "runtime_pair_old",
+    "graphs_dense": "graphs_large",
+    "graphs_large": "graphs_dense",
+}
+
+
+def calibrate(observations: Sequence[Observation], prior: Constants = DEFAULT) -> Constants:
+    """Return constants fitted to the observations; ``prior`` keeps what no class here covers."""
+    by_name: dict[str, list[Observation]] = {}
+    for item in observations:
+        by_name.setdefault(item.constant, []).append(item)
+    fitted = {name: _fitted(found) for name, found in by_name.items() if len(found) >= FEWEST_LOGS}
+    for name, other in _NEIGHBOURS.items():
+        if name not in fitted and other in fitted:
+            fitted[name] = fitted[other]
+    return replace(prior, **fitted)

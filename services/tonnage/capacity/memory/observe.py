@@ -1,0 +1,76 @@
+"""What one start-up log says about the constants of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tonnage.capacity.memory import overheads
+from tonnage.capacity.memory.accuracy_rows import NOT_STATED
+from tonnage.capacity.memory.calibrate import Observation, observed_rate
+from tonnage.capacity.memory.constants import DEFAULT
+from tonnage.capacity.memory.core import evaluate
+from tonnage.capacity.memory.version import Version
+from tonnage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tonnage.capacity.memory.accuracy_rows import Asked
+    from tonnage.capacity.memory.core import Core
+
+_NEW_SAMPLER = Version(0, 17)
+_NEW_RUNTIME = Version(0, 18)
+_OUTLIER = 1.5
+"""A peak this far from the prior came from something else (an encoder, an odd flag)."""
+
+
+def _sampler(found: Asked, core: Core) -> Iterator[Observation]:
+    peak, shape, setup = found.row.number("activation_peak_gib"), core.setup.shape, core.setup
+    if peak is None or shape.vocabulary_size is None or shape.hidden_size is None or setup.version is None:
+        return
+    if found.question.pipeline_parallel > 1 or setup.model_element_bytes != 2:  # noqa: PLR2004 -- 16-bit models
+        return
+    entries = min(setup.sequences, setup.step_tokens) * shape.vocabulary_size
+    hidden = DEFAULT.hidden_factor * setup.step_tokens * shape.hidden_size * setup.model_element_bytes
+    forward = overheads.forward_bytes(setup)
+    rate = observed_rate(peak, hidden, entries)
+    new = setup.version >= _NEW_SAMPLER
+    prior = (DEFAULT.sampler_bytes_new if new else DEFAULT.sampler_bytes_old).value
+    if forward is not None and forward > prior * entries:
+        return
+    if prior / _OUTLIER <= rate <= prior * _OUTLIER:
+        yield Observation(constant=f"sampler_bytes_{'new' if new else 'old'}", value=rate, weight=float(entries))
+
+
+def _runtime(found: Asked, core: Core) -> Iterator[Observation]:
+    size, question, setup = found.row.number("non_torch_gib"), found.question, core.setup
+    if size is None or size <= 0 or setup.version is None:
+        return
+    age = "new" if setup.version >= _NEW_RUNTIME else "old"
+    if question.tensor_parallel * question.pipeline_parallel > 8:  # noqa: PLR2004 -- one host
+        yield Observation(constant="runtime_nodes", value=size)
+    elif question.tensor_parallel > 1 and overheads.linked(question.device.id):
+        yield Observation(constant=f"runtime_pair_{age}", value=size)
+    elif question.tensor_parallel > 1:
+        yield Observation(constant="runtime_pair_pcie", value=size)
+    elif question.pipeline_parallel > 1:
+        yield Observation(constant="runtime_stage", value=size)
+    elif question.device.id != NOT_STATED:
+        yield Observation(constant="runtime_single_v0" if setup.v0 else f"runtime_single_{age}", value=size)
+
+
+def _graphs(found: Asked, core: Core) -> Iterator[Observation]:
+    size = found.row.number("cudagraph_gib")
+    if size is not None and size > 0:
+        yield Observation(constant="graphs_large" if overheads.large_graphs(core.setup) else "graphs_dense", value=size)
+
+
+def observations(found: Asked) -> list[Observation]:
+    """Return what a vLLM log says; other engines and logs that cannot be asked say nothing here."""
+    if found.question.engine != "vllm":
+        return []
+    try:
+        core = evaluate(found.question)
+    except InvalidInput:
+        return []
+    return [item for part in (_sampler, _runtime, _graphs) for item in part(found, core)]

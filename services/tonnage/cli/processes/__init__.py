@@ -1,0 +1,1 @@
+"""Starting the servers and the pages as child processes, and ending them together."""

@@ -1,0 +1,1 @@
+"""Finding files, reading what is said beside them, and sending them."""

@@ -1,0 +1,292 @@
+"""Our own table: CSV, Parquet or JSON, one operating point a row; foreign tables through an explicit map."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from tonnage.domain.configuration import Conditions, Configuration
+from tonnage.domain.finding import Origin
+from tonnage.domain.measurement import (
+    METRICS,
+    STATISTICS,
+    ArrivalKind,
+    AudioWork,
+    EmbeddingWork,
+    ImageWork,
+    Latency,
+    Level,
+    Quality,
+    Run,
+    Telemetry,
+    TestState,
+    TextWork,
+    VideoWork,
+    Work,
+)
+from tonnage.errors import InvalidInput, MalformedReport
+from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.reading import columns
+from tonnage.formats.reading.assemble import Point, arrival_of, grouped
+from tonnage.formats.reading.fields import Fields, as_number, as_text
+from tonnage.formats.reading.jsontext import documents
+from tonnage.formats.reading.names import iso_date
+from tonnage.formats.reading.notes import note
+from tonnage.formats.reading.parquet import parquet_columns, parquet_rows
+from tonnage.formats.reading.tables import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tonnage.domain.finding import Finding
+
+_WORK_TYPES: Final[dict[str, type[Work]]] = {
+    "text": TextWork,
+    "image": ImageWork,
+    "audio": AudioWork,
+    "video": VideoWork,
+    "embedding": EmbeddingWork,
+}
+Kind = TypeVar("Kind", ArrivalKind, TestState)
+_FEW: Final = 3
+_TRUTHS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_FLAGS: Final = ("prefix_caching", "chunked_prefill")
+_TEXTS: Final = frozenset(
+    {
+        "model",
+        "model_revision",
+        "weight_precision",
+        "kv_cache_type",
+        "engine",
+        "engine_version",
+        "accelerator",
+        "speculative_decoding",
+        "serving_mode",
+    }
+)
+
+
+class TonnageTable:
+    """Reads tables whose columns have our names, or are mapped to them."""
+
+    name = "tonnage-table"
+    title = "Tonnage's own table (CSV, Parquet, JSON lines)"
+    recognised_by = "columns named as ours: concurrency, requests_per_s, ttft_p95_ms, …"
+    metric_definitions = "tonnage-1"
+    expects = (("concurrency", "requests_per_s", "input_tokens_mean", "output_tokens_mean", "ttft_p95_ms"),)
+    definitions = (
+        Definition("ttft", "ttft_*_ms", "request sent to first token of any kind"),
+        Definition("tpot", "tpot_*_ms", "(e2e - ttft) / (output tokens - 1) of each request, over requests"),
+        Definition("itl", "itl_*_ms", "gaps between streamed chunks, over all gaps"),
+        Definition("e2e", "e2e_*_ms", "request sent to last byte"),
+        Definition("requests_per_s", "requests_per_s", "successes / duration, whole system under test"),
+    )
+
+    def recognises(self, head: Head) -> Match | None:
+        """Claim tables of our columns; surely when all are ours, weakly when some are, to name the others."""
+        if head.kind == "parquet":
+            return Match(score=50, why="a Parquet file")
+        seen = head.keys | frozenset(head.columns)
+        ours = [found[0] for column in seen if (found := columns.canonical(column)) is not None]
+        measured = [column for column in ours if column in columns.MEASURED]
+        if not measured:
+            return None
+        if len(ours) == len(seen):
+            return Match(score=95, why="all columns are ours")
+        if len(ours) >= _FEW and 2 * len(ours) >= len(seen):
+            return Match(score=55, why="most columns are ours")
+        return None
+
+    def read(self, source: Source) -> Iterator[Run | Finding]:
+        """Yield runs of the rows, grouped by all that is no measured figure."""
+        names = _Names(source)
+        yield from names.ignored()
+        yield from grouped(_point(names.row(place, value), place) for place, value in _rows(source))
+
+
+def _rows(source: Source) -> Iterator[tuple[str, object]]:
+    if source.head.kind == "parquet":
+        return iter(parquet_rows(source))
+    if source.head.kind in {"json-lines", "json-array", "json-object"}:
+        return documents(source)
+    return iter(rows(source))
+
+
+class _Names:
+    """Which column of the file is which of ours; refuses what is neither ours, mapped nor a label."""
+
+    def __init__(self, source: Source) -> None:
+        self._mapped = self._checked_map(source.column_map)
+        head = source.head
+        self._seen = parquet_columns(source) if head.kind == "parquet" else (*head.columns, *sorted(head.keys))
+        absent = sorted(theirs for theirs in source.column_map.values() if self._seen and theirs not in self._seen)
+        if absent:
+            raise InvalidInput.field(
+                "column_map", ", ".join(absent), "names columns the file lacks", f"it has {', '.join(self._seen[:40])}"
+            )
+
+    @staticmethod
+    def _checked_map(column_map: Mapping[str, str]) -> dict[str, str]:
+        for ours in column_map:
+            if columns.canonical(ours) is None:
+                raise InvalidInput.field(
+                    f'column_map["{ours}"]', ours, "is no column of ours", "see docs/formats.md for the names"
+                )
+        return {theirs: ours for ours, theirs in column_map.items()}
+
+    def ignored(self) -> Iterator[Finding]:
+        if not self._mapped:
+            return
+        left = [name for name in self._seen if name and self._ours(name) is None]
+        if left:
+            yield note("COLUMNS_NOT_MAPPED", f"left out, as the map does not name them: {', '.join(left)}")
+
+    def _ours(self, column: str) -> tuple[str, float] | None:
+        return columns.canonical(self._mapped.get(column, column))
+
+    def row(self, place: str, value: object) -> Fields:
+        """Return one row under our names and in our units."""
+        found: dict[str, object] = {}
+        for column, cell in Fields(value, place).data.items():
+            ours = self._ours(column)
+            if ours is None:
+                if not self._mapped and column:
+                    raise MalformedReport.field(
+                        f"column {column}", cell, "is no column of ours", "map it (--map ours=theirs) or name it label_…"
+                    )
+                continue
+            name, factor = ours
+            if cell is None or (name in found and column not in self._mapped):
+                continue
+            found[name] = cell if factor == 1.0 else _times(cell, factor, f"{place}.{column}")
+        return Fields(found, place)
+
+
+def _times(cell: object, factor: float, path: str) -> float | None:
+    number = as_number(cell, path)
+    return None if number is None else number * factor
+
+
+def _point(row: Fields, place: str) -> Point:
+    level = _level(row, place)
+    measured_at = _measured_at(row)
+    state = _choice(row, "state", TestState)
+    header = Run(
+        tool=row.text("tool") or TonnageTable.name,
+        metric_definitions=row.text("metric_definitions") or TonnageTable.metric_definitions,
+        levels=(),
+        tool_version=row.text("tool_version"),
+        configuration=_configuration(row),
+        conditions=Conditions(
+            **{name: row.text(name) for name in columns.CONDITIONS},
+            labels=_labels(row),
+        ),
+        replicas_under_test=row.count("replicas_under_test"),
+        arrival_kind=_choice(row, "arrival_kind", ArrivalKind)
+        or arrival_of(level.concurrency, level.offered_requests_per_s),
+        state=state,
+        state_origin=None if state is None else Origin.DECLARED,
+        sample_set=row.text("sample_set"),
+        measured_at=measured_at,
+        sweep_id=row.text("sweep_id"),
+        source=row.text("source"),
+    )
+    return Point(header, level, measured_at)
+
+
+def _level(row: Fields, place: str) -> Level:
+    latencies = {
+        metric: Latency(**{f"{statistic}_ms": row.number(f"{metric}_{statistic}_ms") for statistic in STATISTICS})
+        for metric in METRICS
+    }
+    return Level(
+        work=_work(row),
+        **{name: row.number(name) for name in (*columns.LEVEL_NUMBERS, *columns.LEVEL_LOADS)},
+        **{name: row.count(name) for name in columns.LEVEL_COUNTS},
+        **latencies,
+        telemetry=_telemetry(row),
+        quality=_quality(row),
+        location=place,
+    )
+
+
+def _work(row: Fields) -> Work:
+    stated = [kind for kind, names in columns.WORKS.items() if any(name in row for name in names)]
+    named = row.text("modality")
+    if named is not None and named not in _WORK_TYPES:
+        raise MalformedReport.field(f"{row.path}.modality", named, "is not known", f"use one of {', '.join(_WORK_TYPES)}")
+    kinds = set(stated) | ({named} if named else set())
+    if len(kinds) > 1:
+        raise MalformedReport.field(
+            row.path, ", ".join(sorted(kinds)), "mixes modalities", "fill the columns of one modality a row"
+        )
+    kind = next(iter(kinds), "text")
+    return _WORK_TYPES[kind](**{field: row.number(name) for name, field in columns.WORKS[kind].items()})
+
+
+def _telemetry(row: Fields) -> Telemetry | None:
+    if not any(name in row for name in columns.TELEMETRY):
+        return None
+    numbers = {name: row.number(name) for name in columns.TELEMETRY if name != "vram_peak_bytes"}
+    return Telemetry(**numbers, vram_peak_bytes=row.count("vram_peak_bytes"))
+
+
+def _quality(row: Fields) -> Quality | None:
+    suite = row.text("quality_suite")
+    if suite is None:
+        return None
+    return Quality(suite=suite, suite_version=row.text("quality_suite_version"), score=row.number("quality_score"))
+
+
+def _configuration(row: Fields) -> Configuration:
+    stated: dict[str, object] = {}
+    for name in columns.CONFIGURATION:
+        if name in _TEXTS:
+            stated[name] = row.text(name)
+        elif name in _FLAGS:
+            stated[name] = _flag(row, name)
+        else:
+            stated[name] = row.count(name)
+    return Configuration(**stated)  # type: ignore[arg-type]  # the names of its fields
+
+
+def _flag(row: Fields, name: str) -> bool | None:
+    value = row.raw(name)
+    if value is None or isinstance(value, bool):
+        return value
+    found = _TRUTHS.get(str(value).strip().lower())
+    if found is None:
+        raise MalformedReport.field(f"{row.path}.{name}", value, "is neither true nor false", "write true or false")
+    return found
+
+
+def _choice(row: Fields, name: str, kinds: type[Kind]) -> Kind | None:
+    value = row.text(name)
+    if value is None:
+        return None
+    try:
+        return kinds(value.lower())
+    except ValueError as error:
+        allowed = ", ".join(kinds)
+        raise MalformedReport.field(f"{row.path}.{name}", value, "is not known", f"use one of {allowed}") from error
+
+
+def _measured_at(row: Fields) -> datetime | None:
+    value = row.raw("measured_at")
+    if value is None:
+        return None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = value.isoformat()
+    found = iso_date(value)
+    if found is None:
+        raise MalformedReport.field(f"{row.path}.measured_at", value, "is no date", "write 2026-05-31 or ISO 8601")
+    return found
+
+
+def _labels(row: Fields) -> tuple[tuple[str, str], ...]:
+    prefix = columns.LABEL_PREFIX
+    found = ((name.removeprefix(prefix), as_text(value)) for name, value in row.data.items() if name.startswith(prefix))
+    return tuple(sorted((name, value) for name, value in found if value is not None))
+
+
+FORMAT: Final = TonnageTable()

@@ -1,0 +1,31 @@
+"""``python -m tonnage.planning``: reads the settings, opens the replica, serves until told to stop."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from tonnage.planning.desk import Desk
+from tonnage.planning.server import services
+from tonnage.rpc import process
+from tonnage.rpc.server import serve
+from tonnage.settings import PlanningSettings
+from tonnage.store import open_reader
+
+if TYPE_CHECKING:
+    from tonnage.rpc.logs import Log
+
+
+async def run(settings: PlanningSettings, log: Log) -> None:
+    """Serve on one replica."""
+    options = process.server_options(settings, settings.planning_port)
+    desk = Desk(open_reader(settings.store), version("tonnage"))
+    try:
+        await serve("planning", options, services(desk, settings.repeat_cache_bytes), desk.ready, log)
+    finally:
+        desk.close()
+
+
+if __name__ == "__main__":
+    sys.exit(process.run(PlanningSettings, "planning", run, sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The services of the planning server: decode, ask, encode."""

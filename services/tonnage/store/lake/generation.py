@@ -1,0 +1,155 @@
+"""One private copy of the lake in memory: filled once, then appended to."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import weakref
+from collections import defaultdict
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+from tonnage.store.known import retirement_after
+from tonnage.store.schema import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tonnage.store.base import Retirement
+    from tonnage.store.known import Key
+
+Row = dict[str, Any]
+_COUNTER: Final = itertools.count(1)
+# A hash of the configuration: whole numbers are filtered faster than texts that share a beginning.
+_SKEY: Final = "hash(namespace, fingerprint) AS skey"
+# A point's row leaves out what its run's row says.
+_POINT_COLUMNS: Final = ", ".join(("namespace", "run_id", "data_version", "point_index", *(name for name, _ in LEVEL)))
+
+
+class Generation:
+    """Rows of the lake up to a snapshot; every row carries its data version, so an older state can be asked for.
+
+    ``touched`` holds, for each configuration, the data versions that changed its runs, ascending.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.database = f"replica_{next(_COUNTER)}"
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self.snapshot_id = -1
+        self.data_version = 0
+        self.touched: defaultdict[Key, list[int]] = defaultdict(list)
+        self._standing: defaultdict[Key, list[tuple[int, Retirement | None]]] = defaultdict(list)
+        self._cursor.execute(f"ATTACH ':memory:' AS {self.database} (COMPRESS)")
+        weakref.finalize(self, _detach, connection.cursor(), self.database).atexit = False
+
+    def build(self, snapshot_id: int) -> None:
+        """Copy everything as of a snapshot, sorted; raises ``duckdb.Error``."""
+        self._cursor.execute(
+            f"CREATE TABLE {self.database}.runs AS "
+            f"SELECT *, {_SKEY} FROM lake.runs AT (VERSION => {snapshot_id}) ORDER BY data_version"
+        )
+        self._cursor.execute(
+            f"CREATE TABLE {self.database}.points AS "
+            f"SELECT {_POINT_COLUMNS}, {_SKEY} FROM lake.points AT (VERSION => {snapshot_id}) "
+            "ORDER BY skey, run_id, point_index"
+        )
+        self._cursor.execute(f"FORCE CHECKPOINT {self.database}")
+        events = self.rows(f"SELECT * FROM lake.run_events AT (VERSION => {snapshot_id})")
+        version = self._number(f"SELECT max(data_version) FROM lake.commits AT (VERSION => {snapshot_id})")
+        self._note(events, version or 0)
+        self.snapshot_id = snapshot_id
+
+    def pull(self, snapshot_id: int) -> None:
+        """Append what was inserted since; raises ``duckdb.Error``, and then nothing was appended."""
+        span = f"{self.snapshot_id + 1}, {snapshot_id}"
+        version = self._number(f"SELECT max(data_version) FROM lake.table_insertions('commits', {span})")
+        if version is not None:
+            self._append(span, version)
+        self.snapshot_id = snapshot_id
+
+    def _append(self, span: str, version: int) -> None:
+        events = self.rows(f"SELECT * FROM lake.table_insertions('run_events', {span})")
+        self._cursor.execute("BEGIN")
+        try:
+            self._cursor.execute(
+                f"INSERT INTO {self.database}.runs BY NAME "
+                f"SELECT *, {_SKEY} FROM lake.table_insertions('runs', {span}) ORDER BY data_version"
+            )
+            self._cursor.execute(
+                f"INSERT INTO {self.database}.points BY NAME "
+                f"SELECT {_POINT_COLUMNS}, {_SKEY} FROM lake.table_insertions('points', {span}) "
+                "ORDER BY skey, run_id, point_index"
+            )
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            self._cursor.execute("ROLLBACK")
+            raise
+        self._note(events, version)
+
+    def _note(self, events: Sequence[Row], version: int) -> None:
+        """Index what is newer than the last version, and then show it."""
+        changes = self._changed_by_runs() | self._changed_by_events(events)
+        for namespace, fingerprint, changed in sorted(changes, key=lambda change: change[2]):
+            self.touched[namespace, fingerprint].append(changed)
+        for event in sorted(events, key=lambda row: (row["data_version"], row["event_index"])):
+            key = (event["namespace"], event["run_id"])
+            self._standing[key].append((event["data_version"], retirement_after(event["kind"])))
+        self.data_version = version
+
+    def _changed_by_runs(self) -> set[tuple[str, str, int]]:
+        rows = self.rows(
+            f"SELECT DISTINCT namespace, fingerprint, data_version FROM {self.database}.runs WHERE data_version > ?",
+            [self.data_version],
+        )
+        return {(row["namespace"], row["fingerprint"], row["data_version"]) for row in rows}
+
+    def _changed_by_events(self, events: Sequence[Row]) -> set[tuple[str, str, int]]:
+        if not events:
+            return set()
+        rows = self.rows(
+            f"SELECT namespace, run_id, fingerprint FROM {self.database}.runs WHERE run_id IN (SELECT unnest(?))",
+            [sorted({event["run_id"] for event in events})],
+        )
+        fingerprints = {(row["namespace"], row["run_id"]): row["fingerprint"] for row in rows}
+        return {
+            (event["namespace"], fingerprints[event["namespace"], event["run_id"]], event["data_version"])
+            for event in events
+        }
+
+    def retirement(self, key: Key, data_version: int) -> Retirement | None:
+        """Return the standing of a run at a data version."""
+        found = [standing for version, standing in self._standing.get(key, ()) if version <= data_version]
+        return found[-1] if found else None
+
+    def retired_ids(self, namespace: str, data_version: int) -> list[str]:
+        """Return the runs of a namespace that are out at a data version."""
+        keys = [key for key in list(self._standing) if key[0] == namespace]
+        return sorted(run_id for ns, run_id in keys if self.retirement((ns, run_id), data_version) is not None)
+
+    def relevant_version(self, key: Key, data_version: int) -> int | None:
+        """Return the newest version not after ``data_version`` that changed a configuration; None before its first."""
+        versions = self.touched.get(key, [])
+        position = bisect.bisect_right(versions, data_version)
+        return versions[position - 1] if position else None
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Return the rows of a query; safe from any thread."""
+        cursor = self._connection.cursor()
+        try:
+            found: list[Row] = cursor.execute(sql, parameters).to_arrow_table().to_pylist()
+        finally:
+            cursor.close()
+        return found
+
+    def _number(self, sql: str) -> int | None:
+        found = self._cursor.execute(sql).fetchone()
+        return None if found is None or found[0] is None else int(found[0])
+
+
+def _detach(cursor: duckdb.DuckDBPyConnection, database: str) -> None:
+    """Give the memory back once no snapshot holds the generation."""
+    with suppress(duckdb.ConnectionException):  # the reader was closed, and its memory went with it
+        cursor.execute(f"DETACH {database}")

@@ -1,0 +1,219 @@
+"""The one process that writes a lake."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
+
+import duckdb
+
+from tonnage.errors import NotStored, StoreUnavailable
+from tonnage.store import durable
+from tonnage.store.base import StoredUpload
+from tonnage.store.changes import Changes
+from tonnage.store.decide import decide_all, decide_retraction, prepared
+from tonnage.store.incoming import Upload, check_retraction, check_texts
+from tonnage.store.known import Keys
+from tonnage.store.lake.commit import commit
+from tonnage.store.lake.connection import attach, catalog_path, connect, create_catalog, data_path
+from tonnage.store.lake.keepalive import KeepAlive
+from tonnage.store.lake.lock import WriterLock
+from tonnage.store.lake.lookup import SeenKeys, look_up
+from tonnage.store.maintenance import DEFAULT_UPKEEP, Maintenance, Upkeep
+from tonnage.store.migrations import migrate
+from tonnage.store.reports import ReportFiles
+from tonnage.store.texts import receipt_from_text
+from tonnage.store.uploads import by_report, by_request, upload_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tonnage.errors import TonnageError
+    from tonnage.store.base import Append, Receipt, Retraction, RetractionReceipt
+    from tonnage.store.known import Known
+    from tonnage.store.url import EmbeddedPlace
+
+_LOG: Final = logging.getLogger(__name__)
+_WAITS_S: Final = (0.05, 0.1, 0.2, 0.4)
+_BUSY: Final = "database is locked"
+Answer = TypeVar("Answer")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class LakeWriter:
+    """Writes a lake under its lock; safe to use from several threads, which wait for each other.
+
+    Never fork a process that holds one: two copies of SQLite on one catalog damage it.
+    """
+
+    def __init__(
+        self, place: EmbeddedPlace, *, upkeep: Upkeep = DEFAULT_UPKEEP, now: Callable[[], datetime] = _utc_now
+    ) -> None:
+        """Open or make the store; raise ``StoreLocked``, ``SchemaTooNew`` or ``StoreUnavailable``."""
+        self._now = now
+        self._mutex = threading.RLock()
+        self._place = place
+        try:
+            durable.make_folder(data_path(place))
+            durable.make_folder(place.folder / "reports")
+            self._lock = WriterLock(place.folder / "writer.lock")
+        except OSError as error:
+            raise _unavailable("opened", error) from error
+        self._reports = ReportFiles(place.folder / "reports")
+        self._maintenance = Maintenance(upkeep)
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self) -> None:
+        self._connection = connect()
+        try:
+            create_catalog(self._connection, self._place)
+            attach(self._connection, self._place, read_only=False)
+            self._files = durable.NewFiles(data_path(self._place))
+            migrate(self._connection, now=self._now())
+            durable.sync(catalog_path(self._place))
+            durable.sync(self._place.folder)
+            self._keep_alive = KeepAlive(self._connection, self._place)
+            self._load()
+            self._reports.sweep()
+        except (duckdb.Error, OSError) as error:
+            self._connection.close()
+            raise _unavailable("opened", error) from error
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _load(self) -> None:
+        newest = self._connection.execute("SELECT coalesce(max(data_version), 0) FROM lake.commits").fetchone()
+        self._data_version = 0 if newest is None else int(newest[0])
+        self._seen = SeenKeys(self._connection)
+        self._doubtful = False
+
+    @property
+    def data_version(self) -> int:
+        """Return the newest committed data version."""
+        return self._data_version
+
+    def keep_report(self, namespace: str, report_id: str, data: BinaryIO) -> None:  # noqa: ARG002 -- see open_report
+        """Keep the raw bytes of a report durably; again is free.
+
+        Bytes are kept once whatever the namespace; ``open_report`` shows them only where an upload names them.
+        """
+        try:
+            self._reports.keep(report_id, data)
+        except OSError as error:
+            raise _unavailable("written", error) from error
+
+    def open_report(self, namespace: str, report_id: str) -> BinaryIO:
+        """Return the raw bytes of a stored upload of this namespace, checked against the digest while read."""
+        if (namespace, report_id) not in self._known(Keys(reports=frozenset({(namespace, report_id)}))).reports:
+            raise NotStored(
+                f"no raw report {report_id} in namespace {namespace}", report_id=report_id, namespace=namespace
+            )
+        return self._reports.open(report_id)
+
+    def append(self, appends: Sequence[Append]) -> list[Receipt | TonnageError]:
+        """Store several uploads in one durable commit; one that is refused does not stop the others.
+
+        Raises ``StoreUnavailable`` when nothing could be written; sending the same again is safe.
+        """
+        uploads = prepared(appends)
+        keys = Keys.of_appends([upload.item for upload in uploads if isinstance(upload, Upload)])
+        return self._write(keys, lambda known, changes: decide_all(uploads, known, changes))
+
+    def retract(self, retraction: Retraction) -> RetractionReceipt:
+        """Append retraction events; raise ``NotStored`` when a run is unknown, and then write nothing."""
+        check_retraction(retraction)
+        keys = Keys.of_retraction(retraction)
+        return self._write(keys, lambda known, changes: decide_retraction(retraction, known, changes))
+
+    def preview_retraction(self, retraction: Retraction) -> RetractionReceipt:
+        """Answer as ``retract`` would, refusals included, and write nothing."""
+        check_retraction(retraction)
+        changes = Changes(data_version=self._data_version, now=self._now())
+        return decide_retraction(retraction, self._known(Keys.of_retraction(retraction)), changes)
+
+    def find_upload(
+        self, namespace: str, *, report_id: str | None = None, request_id: str | None = None
+    ) -> StoredUpload:
+        """Return what became of an upload; raise ``NotStored``."""
+        check_texts(namespace=namespace, report_id=report_id, request_id=request_id)
+        if report_id is not None:
+            return by_report(namespace, report_id, self._known(Keys(reports=frozenset({(namespace, report_id)}))))
+        if request_id is None:
+            raise NotStored("neither a report id nor a request id is given")
+        key = (namespace, request_id)
+        request = upload_request(key, self._known(Keys(requests=frozenset({key}))))
+        runs = frozenset((namespace, run.run_id) for run in receipt_from_text(request.receipt).runs)
+        return by_request(request, self._known(Keys(runs=runs)))
+
+    def maintain(self) -> None:
+        """Do the housekeeping that is due; raise ``StoreUnavailable`` when a step fails, which loses nothing."""
+        with self._mutex, self._keep_alive.around_commit():
+            try:
+                self._maintenance.run(self._connection, self._files)
+            except (duckdb.Error, OSError) as error:
+                raise _unavailable("maintained", error) from error
+
+    def close(self) -> None:
+        """Release the lock and the files."""
+        with self._mutex:
+            self._keep_alive.release()
+            self._connection.close()
+            self._lock.release()
+
+    def _known(self, keys: Keys) -> Known:
+        cursor = self._connection.cursor()
+        try:
+            return look_up(cursor, keys)
+        except duckdb.Error as error:
+            raise _unavailable("read", error) from error
+        finally:
+            cursor.close()
+
+    def _write(self, keys: Keys, decide: Callable[[Known, Changes], Answer]) -> Answer:
+        with self._mutex:
+            for wait_s in _WAITS_S:
+                try:
+                    return self._write_once(keys, decide)
+                except duckdb.Error as error:
+                    if _BUSY not in str(error):
+                        raise _unavailable("written", error) from error
+                    _LOG.warning("the catalog was busy, trying again in %g s: %s", wait_s, error)
+                except OSError as error:
+                    raise _unavailable("written", error) from error
+                time.sleep(wait_s)
+            try:
+                return self._write_once(keys, decide)
+            except (duckdb.Error, OSError) as error:
+                raise _unavailable("written", error) from error
+
+    def _write_once(self, keys: Keys, decide: Callable[[Known, Changes], Answer]) -> Answer:
+        if self._doubtful:
+            self._load()
+        changes = Changes(data_version=self._data_version + 1, now=self._now())
+        answer = decide(self._known(self._seen.maybe_stored(keys)), changes)
+        if changes.is_empty:
+            return answer
+        # Until the commit has returned it may have landed or not: the next write then looks.
+        self._doubtful = True
+        with self._keep_alive.around_commit():
+            commit(self._connection, changes, self._files)
+        self._doubtful = False
+        self._seen.add(changes)
+        if changes.holds_data:
+            self._data_version = changes.data_version
+        return answer
+
+
+def _unavailable(what: str, error: Exception) -> StoreUnavailable:
+    return StoreUnavailable(f"the store cannot be {what} now: {error}; nothing was acknowledged", cause=error)
