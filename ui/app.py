@@ -8,7 +8,7 @@ from tonnage_ui.widgets.frame import show_frame, show_style
 
 st.set_page_config(page_title="Tonnage", page_icon=":material/scale:", layout="wide")
 words = session.words()
-# Not in a folder called "pages": Streamlit would run those by itself when a link is the first thing a new server is asked.
+# Not in a folder called "pages": Streamlit would run those by itself when a new server is first asked for a link.
 page = st.navigation(
     [
         st.Page("app_pages/start.py", title=words("page.start"), icon=":material/home:", default=True),

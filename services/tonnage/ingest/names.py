@@ -85,7 +85,7 @@ def _renamed(run: Run, key: str, found: str, given: str) -> Run:
         path=f"configuration.{key}",
         severity=Severity.INFO,
     )
-    configuration = replace(run.configuration, **{key: None})  # type: ignore[arg-type]
+    configuration = replace(run.configuration, **{key: None})
     return replace(run, configuration=configuration, findings=(*run.findings, finding))
 
 

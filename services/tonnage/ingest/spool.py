@@ -8,7 +8,7 @@ import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, BinaryIO, Final
 
 from tonnage.errors import InvalidInput, StoreUnavailable, TooLarge
 
@@ -29,7 +29,7 @@ class Spooled:
     size_bytes: int
     report_id: str
 
-    def open(self) -> IO[bytes]:
+    def open(self) -> BinaryIO:
         """Return the bytes from the start."""
         return self.path.open("rb")
 

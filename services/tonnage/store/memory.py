@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Run
     from tonnage.errors import TonnageError
-    from tonnage.store.known import Event
     from tonnage.store.base import (
         Append,
         ConfigurationFacts,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         StoredUpload,
         Sweep,
     )
+    from tonnage.store.known import Event
 
 
 Answer = TypeVar("Answer")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from tonnage.errors import DataVersionNotReached, SchemaTooNew, StoreUnavailable
+from tonnage.errors import DataVersionNotReached, SchemaTooNew, TonnageError
 from tonnage.store.lake.cache import MAX_CACHED_LEVELS, SweepCache
-from tonnage.store.lake.connection import attach, catalog_path, connect
+from tonnage.store.lake.connection import connect
 from tonnage.store.lake.facts import FactsCache
+from tonnage.store.lake.feed import Feed
 from tonnage.store.lake.generation import Generation
 from tonnage.store.lake.snapshot import LakeSnapshot
-from tonnage.store.migrations import refuse_newer, schema_version
-from tonnage.store.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from tonnage.store.lake.feed import Position
     from tonnage.store.url import EmbeddedPlace
 
 _LOG: Final = logging.getLogger(__name__)
@@ -46,12 +46,12 @@ class LakeReader:
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._reached_s: float | None = None
-        self._trouble = ""
+        self._failure: Exception | None = None
         self._show(Generation(self._connection))
-        self._step()
-        if isinstance(self._failure, SchemaTooNew):
+        failure = self._step()
+        if isinstance(failure, SchemaTooNew):
             self._connection.close()
-            raise self._failure
+            raise failure
         self._thread = threading.Thread(target=self._follow, name="tonnage-replica", daemon=True)
         self._thread.start()
 
@@ -87,33 +87,34 @@ class LakeReader:
     def _follow(self) -> None:
         wait_s = self._poll_s
         while not self._stop.wait(wait_s):
-            reached = self._step()
-            wait_s = self._poll_s if reached else min(2 * wait_s, _LONGEST_WAIT_S)
+            failure = self._step()
+            wait_s = self._poll_s if failure is None else min(2 * wait_s, _LONGEST_WAIT_S)
 
-    def _step(self) -> bool:
-        """Refresh once, and return whether the feed was reached; trouble is logged when it changes."""
+    def _step(self) -> Exception | None:
+        """Refresh once, and return what kept the feed from being reached; trouble is logged when it changes."""
         try:
             self._refresh()
         except (duckdb.Error, OSError, TonnageError) as error:
             if str(error) != str(self._failure):
                 _LOG.warning("the store was not reached, answers stay at data version %d: %s", self._version, error)
             self._failure = error
-            return False
+            return error
         if self._failure is not None:
             _LOG.info("the store is reached again, data version %d", self._version)
         self._failure = None
         self._reached_s = time.monotonic()
-        return True
+        return None
 
     @property
     def _version(self) -> int:
         return self._snapshot.data_version
 
     def _refresh(self) -> None:
-        newest = self._feed.newest_snapshot()
-        if newest == self._generation.snapshot_id:
+        newest = self._feed.position()
+        current = self._generation.position
+        if newest == current:
             return
-        if self._generation.snapshot_id is None or newest < self._generation.snapshot_id:
+        if current is None or not newest.follows(current):
             self._rebuild(newest)
             return
         self._feed.check_schema()
@@ -125,4 +126,22 @@ class LakeReader:
             _LOG.info("the feed no longer reaches back to this replica, copying anew")
             self._rebuild(newest)
             return
+        if self._generation.data_version != self._version:
+            self._publish()
+
+    def _rebuild(self, newest: Position) -> None:
+        """Copy everything; snapshots of the copy before stay as they are while somebody holds them."""
+        generation = Generation(self._connection)
+        generation.build(newest)
+        self._show(generation)
+
+    def _show(self, generation: Generation) -> None:
+        self._generation = generation
+        self._sweeps = SweepCache(generation, self._max_cached_levels)
+        self._facts = FactsCache(generation)
         self._publish()
+
+    def _publish(self) -> None:
+        with self._changed:
+            self._snapshot = LakeSnapshot(self._generation, self._sweeps, self._facts)
+            self._changed.notify_all()

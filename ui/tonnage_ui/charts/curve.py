@@ -141,9 +141,7 @@ def _scatter(name: str, marks: list[Mark], symbol: str, colour: str, colours: Pa
         "label": {
             "show": True,
             "formatter": "{@load}",
-            "position": "top",
-            "distance": 6,
-            "offset": [-9, 0],
+            "position": ["-60%", "-120%"],
             "color": colours.text,
             "fontSize": 12,
         },

@@ -33,4 +33,4 @@ def show_figures(figures: Sequence[Figure], *, key: str) -> None:
     """Show figures side by side; they stack on a phone."""
     with st.container(key=key):
         for column, figure in zip(st.columns(len(figures)), figures, strict=True):
-            column.metric(figure.label, figure.value, help=figure.help, border=True)
+            column.metric(figure.label, figure.value, help=figure.help, border=True, height="stretch")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TERMS: Final = ("weights_gib", "kv_cache_gib", "kv_cache_tokens", "max_concurrency")
 _GIVEN_POOL: Final = " from the logged pool"
+_ROWS_AND_STATES: Final = 1.9
+"""SGLang gives recurrent states about 0.9 of what it gives rows; it logs the two apart."""
 _FAILURES: Final = frozenset({"oom_kv", "oom_load", "oom_runtime"})
 
 
@@ -154,14 +156,20 @@ def _interval(core: Core) -> tuple[int, int]:
 def _engine_pool(core: Core, pool_bytes: int) -> float:
     """Return the pool in the sense the engine logs it: llama.cpp what was asked, SGLang's hybrids rows alone."""
     if core.setup.engine == "llama.cpp":
-        slots = core.setup.sequences
-        length = core.setup.max_len
-        if length is None:
-            return 0.0
-        return slots * core.request_bytes(-(-length // slots)) - _state_bytes(core) * slots
-    if core.setup.engine == "sglang" and core.layout is not None and _state_bytes(core):
-        return pool_bytes / 1.9
+        return _cells(core)
+    if core.setup.engine == "sglang" and _state_bytes(core):
+        return pool_bytes / _ROWS_AND_STATES
     return pool_bytes
+
+
+def _cells(core: Core) -> float:
+    """Return llama.cpp's cells over all devices and slots, states aside; ``max_model_len`` is the sum of all slots."""
+    slots, length = core.setup.sequences, core.setup.max_len
+    whole = replace(core.setup.question, tensor_parallel=1, pipeline_parallel=1)
+    one = evaluate(whole)
+    if length is None:
+        return 0.0
+    return slots * (one.request_bytes(-(-length // slots)) - _state_bytes(one))
 
 
 def _state_bytes(core: Core) -> int:
@@ -194,10 +202,10 @@ def _cache(found: Asked, core: Core, suffix: str = "") -> Iterable[Score | None]
     low, high = (core.ledger.pool_bytes,) * 2 if suffix else _interval(core)
     length = core.setup.max_len
     if length is not None:
-        counts = [core.pool.printed_tokens(int(_engine_pool(core, s)) if core.setup.engine == "sglang" else s, length) for s in (core.ledger.pool_bytes, low, high)]
+        counts = [core.pool.printed_tokens(size, length) for size in (core.ledger.pool_bytes, low, high)]
         yield _score(found.row, "kv_cache_tokens" + suffix, *map(float, counts))
     at = found.row.whole("max_concurrency_len")
-    at = at if at is not None else length
+    at = at if at is not None else core.setup.question.max_model_len
     if at is not None:
         each = core.request_bytes(at)
         counts_of = [core.pool.usable_bytes(size) / each for size in (core.ledger.pool_bytes, low, high)]
@@ -207,6 +215,8 @@ def _cache(found: Asked, core: Core, suffix: str = "") -> Iterable[Score | None]
 def _given_pool(found: Asked) -> Asked:
     """Return the question with the pool the engine logged."""
     pool = found.row.number("kv_cache_gib")
+    if pool is not None and found.question.engine == "sglang" and found.question.shape.state is not None:
+        pool *= _ROWS_AND_STATES
     size = gib_to_bytes(pool) if pool is not None and pool > 0 else None
     return replace(found, question=replace(found.question, declared=DeclaredMemory(weights_bytes=0, kv_pool_bytes=size)))
 

@@ -80,8 +80,11 @@ class Asked:
 
 NOT_STATED: Final = "none"
 """Id of the card that stands in where a log names none."""
+_STAND_IN_BYTES: Final = 96 << 30
 _ASIDE: Final = re.compile(r"\s*\(.*\)\s*$")
 _UNKNOWN_PRECISION: Final = "?"
+_NEVER_REFUSE: Final = frozenset({"sglang", "tensorrt-llm"})
+"""Engines that start with whatever pool is left and cut the context to it."""
 _PRECISION_WORDS: Final = (
     # First match wins; words of the quantization column, then of the model's name.
     (re.compile(r"fp8 \+ mxfp4|deepseek_v4"), "fp8-mxfp4"),
@@ -154,7 +157,7 @@ def _device(row: Row, facts: Facts) -> tuple[Accelerator, bool]:
     if found is not None:
         return found, True
     # Stands in where only weights and layout are checked; no answer about the card is read from it.
-    return Accelerator(id=NOT_STATED, name=name, vendor="", usable_low_bytes=1 << 50, usable_high_bytes=1 << 50), False
+    return Accelerator(id=NOT_STATED, name=name, vendor="", usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES), False
 
 
 def asked(row: Row, facts: Facts) -> Asked | str:
@@ -184,6 +187,7 @@ def asked(row: Row, facts: Facts) -> Asked | str:
         max_model_len=row.whole("max_model_len"),
         max_num_seqs=row.whole("max_num_seqs"),
         max_num_batched_tokens=row.whole("max_num_batched_tokens"),
+        request_tokens=1 if row.text("engine") in _NEVER_REFUSE else None,
         declared=DeclaredMemory(),
     )
     precise = kind != _UNKNOWN_PRECISION

@@ -39,8 +39,15 @@ def observed_rate(peak_gib: float, hidden_bytes: float, entries: float) -> float
     return (peak_gib * GIB - hidden_bytes) / entries
 
 
-def _fitted(found: Sequence[Observation]) -> Fitted:
+_SMALLEST: Final = frozenset({"load_residue_sglang"})
+"""Constants that other causes only add to: the smallest log is the figure."""
+
+
+def _fitted(name: str, found: Sequence[Observation]) -> Fitted:
     values = np.array([item.value for item in found])
+    if name in _SMALLEST:
+        least = float(np.min(values))
+        return Fitted(value=least, low=0.0, high=float(np.max(values)), log_count=len(found))
     weights = np.array([item.weight for item in found])
     weighted = len(set(weights.tolist())) > 1
     value = float(np.sum(values * weights**2) / np.sum(weights**2)) if weighted else float(np.median(values))
@@ -66,7 +73,7 @@ def calibrate(observations: Sequence[Observation], prior: Constants = DEFAULT) -
     by_name: dict[str, list[Observation]] = {}
     for item in observations:
         by_name.setdefault(item.constant, []).append(item)
-    fitted = {name: _fitted(found) for name, found in by_name.items() if len(found) >= FEWEST_LOGS}
+    fitted = {name: _fitted(name, found) for name, found in by_name.items() if len(found) >= FEWEST_LOGS}
     for name, other in _NEIGHBOURS.items():
         if name not in fitted and other in fitted:
             fitted[name] = fitted[other]

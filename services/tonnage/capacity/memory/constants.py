@@ -55,6 +55,10 @@ class Constants:
     """Context of llama.cpp's back ends; a guess, said as such."""
     runtime_tensorrt: Fitted = field(default_factory=lambda: Fitted(value=1.75, low=1.0, high=6.0, log_count=2))
     """What TensorRT-LLM uses beside the weights before it measures what is free."""
+    load_residue_sglang: Fitted = field(
+        default_factory=lambda: Fitted(value=0.08, low=0.0, high=0.9, log_count=4)
+    )
+    """What loading takes beyond the weights in SGLang's log, a difference of free memory; drafts only add to it."""
     runtime_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.8, low=0.3, high=2.5, log_count=2))
     """Context and libraries before SGLang measures what is free."""
 

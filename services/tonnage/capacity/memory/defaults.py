@@ -43,6 +43,7 @@ _UTILIZATION: Final = {"tensorrt-llm": 0.90, "llama.cpp": 1.0, "generic": 0.90}
 _SEQUENCES: Final = {"sglang": 256, "tensorrt-llm": 2048, "llama.cpp": 1, "generic": 256}
 _STEP: Final = {"tensorrt-llm": 8192, "llama.cpp": 512, "generic": 2048}
 _BLOCK: Final = {"vllm": 16, "sglang": 1, "tensorrt-llm": 32, "llama.cpp": 1, "generic": 16}
+_PACKED: Final = "fp8_ds_mla"
 _DTYPES: Final = frozenset({"bf16", "fp16", "fp32"})
 
 
@@ -142,6 +143,13 @@ def _model_dtype(question: MemoryQuestion) -> str:
     return "bf16"
 
 
+def _own_cache(question: MemoryQuestion, dtype: str) -> str:
+    """Return the cache type of "auto": the model's, but packed 8-bit rows for sparse and compressed attention."""
+    shape = question.shape
+    sparse = shape.index_layer_count is not None and shape.index_layer_count > 0
+    return _PACKED if sparse and question.engine in {"vllm", "sglang"} else dtype
+
+
 def _formats(question: MemoryQuestion, filling: _Filling) -> tuple[WeightFormat, CacheFormat, int]:
     precision = question.weight_precision
     if precision is None:
@@ -151,8 +159,8 @@ def _formats(question: MemoryQuestion, filling: _Filling) -> tuple[WeightFormat,
     dtype = _model_dtype(question)
     cache = question.kv_cache_type
     if cache is None or cache == "auto":
-        cache = dtype
-        filling.note(f"kv_cache_type = {cache} (follows the model)")
+        cache = _own_cache(question, dtype)
+        filling.note(f"kv_cache_type = {cache} ({'follows the model' if cache == dtype else 'the kernels need it'})")
     return weight_format(precision), cache_format(cache), 4 if dtype == "fp32" else 2
 
 

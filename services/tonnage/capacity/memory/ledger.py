@@ -15,6 +15,7 @@ from tonnage.capacity.memory.overheads import Amount, exactly, gib
 from tonnage.capacity.memory.weights import RankWeights, rank_weights
 from tonnage.domain.finding import Origin
 from tonnage.errors import InvalidInput
+from tonnage.units import gib_to_bytes
 
 if TYPE_CHECKING:
     from tonnage.capacity.memory.constants import Constants
@@ -49,11 +50,14 @@ class Ledger:
         return left - (0 if self.work_in_budget else self.activation.bytes)
 
 
-def _weights(setup: Setup) -> tuple[Amount, RankWeights | None]:
+def _weights(setup: Setup, constants: Constants) -> tuple[Amount, RankWeights | None]:
     declared = setup.question.declared
     if declared.weights_bytes is not None:
         return exactly(declared.weights_bytes, "declared"), None
-    found = rank_weights(setup.question, setup.weights, overheads.position_table_bytes(setup))
+    tables = (("position tables", overheads.position_table_bytes(setup)),)
+    if setup.engine == "sglang":
+        tables += (("load residue", gib_to_bytes(constants.load_residue_sglang.value)),)
+    found = rank_weights(setup.question, setup.weights, tables)
     spread = 0.03 if found.counted and not setup.weights.quantized else 0.08
     high = round(found.rank_bytes * (1 + spread))
     if setup.weights.name == "nvfp4":
@@ -93,11 +97,11 @@ def _peak(setup: Setup, weights: Amount | None, constants: Constants) -> tuple[A
     return weights, exactly(peak - weights.bytes, "logged peak less the weights in it")
 
 
-def _try_weights(setup: Setup) -> tuple[Amount | None, RankWeights | None]:
+def _try_weights(setup: Setup, constants: Constants) -> tuple[Amount | None, RankWeights | None]:
     if setup.question.declared.peak_with_weights_bytes is None:
-        return _weights(setup)
+        return _weights(setup, constants)
     try:
-        return _weights(setup)
+        return _weights(setup, constants)
     except InvalidInput:
         # The logged peak holds the weights; a shape too small to count them loses nothing.
         return None, None
@@ -106,7 +110,7 @@ def _try_weights(setup: Setup) -> tuple[Amount | None, RankWeights | None]:
 def ledger(setup: Setup, constants: Constants) -> Ledger:
     """Return the ledger; raises ``InvalidInput`` naming a size that is missing or contradicts another."""
     declared = setup.question.declared
-    found, rank = _try_weights(setup)
+    found, rank = _try_weights(setup, constants)
     weights, work = _peak(setup, found, constants)
     runtime = overheads.runtime(setup, constants)
     if declared.runtime_bytes is not None:

@@ -11,6 +11,7 @@ from tonnage.capacity.memory.constants import DEFAULT
 from tonnage.capacity.memory.core import evaluate
 from tonnage.capacity.memory.version import Version
 from tonnage.errors import InvalidInput
+from tonnage.units import GIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _NEW_SAMPLER = Version(0, 17)
 _NEW_RUNTIME = Version(0, 18)
+_LARGEST_RESIDUE_GIB = 1.0
+_UNIFIED = ("gb10", "jetson", "gh200")
+"""Hosts that share the memory: what such a log calls non-torch is not the engine's."""
 _OUTLIER = 1.5
 """A peak this far from the prior came from something else (an encoder, an odd flag)."""
 
@@ -44,7 +48,7 @@ def _sampler(found: Asked, core: Core) -> Iterator[Observation]:
 
 def _runtime(found: Asked, core: Core) -> Iterator[Observation]:
     size, question, setup = found.row.number("non_torch_gib"), found.question, core.setup
-    if size is None or size <= 0 or setup.version is None:
+    if size is None or size <= 0 or setup.version is None or question.device.id.startswith(_UNIFIED):
         return
     age = "new" if setup.version >= _NEW_RUNTIME else "old"
     if question.tensor_parallel * question.pipeline_parallel > 8:  # noqa: PLR2004 -- one host
@@ -65,12 +69,22 @@ def _graphs(found: Asked, core: Core) -> Iterator[Observation]:
         yield Observation(constant="graphs_large" if overheads.large_graphs(core.setup) else "graphs_dense", value=size)
 
 
+def _residue(found: Asked, core: Core) -> Iterator[Observation]:
+    size = found.row.number("weights_gib")
+    if size is None or not found.precision_known or core.ledger.rank is None or not core.ledger.rank.counted:
+        return
+    excess = size - (core.ledger.weights.bytes / GIB - DEFAULT.load_residue_sglang.value)
+    if 0 < excess < _LARGEST_RESIDUE_GIB:
+        yield Observation(constant="load_residue_sglang", value=excess)
+
+
 def observations(found: Asked) -> list[Observation]:
-    """Return what a vLLM log says; other engines and logs that cannot be asked say nothing here."""
-    if found.question.engine != "vllm":
+    """Return what a log of vLLM or SGLang says; logs that cannot be asked say nothing here."""
+    if found.question.engine not in {"vllm", "sglang"}:
         return []
     try:
         core = evaluate(found.question)
     except InvalidInput:
         return []
-    return [item for part in (_sampler, _runtime, _graphs) for item in part(found, core)]
+    parts = (_sampler, _runtime, _graphs) if found.question.engine == "vllm" else (_residue,)
+    return [item for part in parts for item in part(found, core)]

@@ -32,6 +32,7 @@ _VLLM_MONTHS: Final = (
     ((2025, 12), Version(0, 12)),
     ((2026, 2), Version(0, 16)),
     ((2026, 4), Version(0, 19)),
+    ((2026, 5), Version(0, 21)),
     ((2026, 6), Version(0, 22)),
     ((2026, 8), Version(0, 26)),
     ((2026, 10), Version(0, 31)),

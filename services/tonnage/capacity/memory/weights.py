@@ -168,8 +168,10 @@ def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction,
     return per_layer + experts + ends + towers, stage, shown
 
 
-def rank_weights(question: MemoryQuestion, kind: WeightFormat, table_bytes: int) -> RankWeights:
-    """Return the weights on the fullest rank; ``table_bytes`` are position tables every rank holds.
+def rank_weights(
+    question: MemoryQuestion, kind: WeightFormat, beside: tuple[tuple[str, int], ...]
+) -> RankWeights:
+    """Return the weights on the fullest rank; ``beside`` are named bytes every rank holds with them.
 
     Declared bytes per parameter multiply all parameters, experts included.
     Raises ``InvalidInput`` naming the size that is missing.
@@ -187,13 +189,13 @@ def rank_weights(question: MemoryQuestion, kind: WeightFormat, table_bytes: int)
     else:
         whole = _from_parts(question, count, kind)
     rank, stage, shown = _spread(whole, split, shape.layer_count)
-    tables = (("position tables", table_bytes),) if table_bytes else ()
+    kept = tuple((name, size) for name, size in beside if size)
     return RankWeights(
-        rank_bytes=round(rank) + table_bytes,
+        rank_bytes=round(rank) + sum(size for _, size in kept),
         model_bytes=round(whole.total),
         stage=stage,
         counted=counted or question.inventory is not None,
-        parts=shown + tables,
+        parts=shown + kept,
     )
 
 

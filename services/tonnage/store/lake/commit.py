@@ -123,6 +123,6 @@ def _range(times: pa.ChunkedArray) -> tuple[str, str]:
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     connection.register("incoming", rows)
     try:
-        connection.execute(f"INSERT INTO lake.{name} BY NAME SELECT * FROM incoming")  # noqa: S608 -- a name of ours
+        connection.execute(f"INSERT INTO lake.{name} BY NAME SELECT * FROM incoming")
     finally:
         connection.unregister("incoming")

@@ -10,22 +10,28 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
+import pyarrow as pa
 
 from tonnage.store.known import retirement_after
-from tonnage.store.schema import LEVEL
+from tonnage.store.schema import LEVEL, TABLES, sql_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tonnage.store.base import Retirement
     from tonnage.store.known import Key
+    from tonnage.store.lake.feed import Position
 
 Row = dict[str, Any]
 _COUNTER: Final = itertools.count(1)
 # A hash of the configuration: whole numbers are filtered faster than texts that share a beginning.
 _SKEY: Final = "hash(namespace, fingerprint) AS skey"
 # A point's row leaves out what its run's row says.
-_POINT_COLUMNS: Final = ", ".join(("namespace", "run_id", "data_version", "point_index", *(name for name, _ in LEVEL)))
+_POINTS: Final = pa.schema(
+    [TABLES["points"].field(name) for name in ("namespace", "run_id", "data_version", "point_index")]
+    + [TABLES["points"].field(name) for name, _ in LEVEL]
+)
+_RUNS: Final = TABLES["runs"]
 
 
 class Generation:
@@ -38,56 +44,54 @@ class Generation:
         self.database = f"replica_{next(_COUNTER)}"
         self._connection = connection
         self._cursor = connection.cursor()
-        self.snapshot_id = -1
+        self.position: Position | None = None
         self.data_version = 0
         self.touched: defaultdict[Key, list[int]] = defaultdict(list)
         self._standing: defaultdict[Key, list[tuple[int, Retirement | None]]] = defaultdict(list)
         self._cursor.execute(f"ATTACH ':memory:' AS {self.database} (COMPRESS)")
+        self._cursor.execute(f"CREATE TABLE {self.database}.runs ({sql_columns(_RUNS)}, skey UBIGINT)")
+        self._cursor.execute(f"CREATE TABLE {self.database}.points ({sql_columns(_POINTS)}, skey UBIGINT)")
         weakref.finalize(self, _detach, connection.cursor(), self.database).atexit = False
 
-    def build(self, snapshot_id: int) -> None:
-        """Copy everything as of a snapshot, sorted; raises ``duckdb.Error``."""
-        self._cursor.execute(
-            f"CREATE TABLE {self.database}.runs AS "
-            f"SELECT *, {_SKEY} FROM lake.runs AT (VERSION => {snapshot_id}) ORDER BY data_version"
-        )
-        self._cursor.execute(
-            f"CREATE TABLE {self.database}.points AS "
-            f"SELECT {_POINT_COLUMNS}, {_SKEY} FROM lake.points AT (VERSION => {snapshot_id}) "
-            "ORDER BY skey, run_id, point_index"
-        )
+    def build(self, position: Position) -> None:
+        """Copy everything as of a position into the empty tables, sorted; raises ``duckdb.Error``."""
+        at = f"AT (VERSION => {position.snapshot_id})"
+        self._fill(f"lake.runs {at}", f"lake.points {at}")
         self._cursor.execute(f"FORCE CHECKPOINT {self.database}")
-        events = self.rows(f"SELECT * FROM lake.run_events AT (VERSION => {snapshot_id})")
-        version = self._number(f"SELECT max(data_version) FROM lake.commits AT (VERSION => {snapshot_id})")
-        self._note(events, version or 0)
-        self.snapshot_id = snapshot_id
+        events = self.rows(f"SELECT * FROM lake.run_events {at}")
+        self._note(events, self._newest_version(f"lake.commits {at}") or 0)
+        self.position = position
 
-    def pull(self, snapshot_id: int) -> None:
+    def pull(self, position: Position) -> None:
         """Append what was inserted since; raises ``duckdb.Error``, and then nothing was appended."""
-        span = f"{self.snapshot_id + 1}, {snapshot_id}"
-        version = self._number(f"SELECT max(data_version) FROM lake.table_insertions('commits', {span})")
+        first = 0 if self.position is None else self.position.snapshot_id + 1
+        span = f"{first}, {position.snapshot_id}"
+        version = self._newest_version(f"lake.table_insertions('commits', {span})")
         if version is not None:
-            self._append(span, version)
-        self.snapshot_id = snapshot_id
+            events = self.rows(f"SELECT * FROM lake.table_insertions('run_events', {span})")
+            self._cursor.execute("BEGIN")
+            try:
+                self._fill(f"lake.table_insertions('runs', {span})", f"lake.table_insertions('points', {span})")
+                self._cursor.execute("COMMIT")
+            except BaseException:
+                self._cursor.execute("ROLLBACK")
+                raise
+            self._note(events, version)
+        self.position = position
 
-    def _append(self, span: str, version: int) -> None:
-        events = self.rows(f"SELECT * FROM lake.table_insertions('run_events', {span})")
-        self._cursor.execute("BEGIN")
-        try:
-            self._cursor.execute(
-                f"INSERT INTO {self.database}.runs BY NAME "
-                f"SELECT *, {_SKEY} FROM lake.table_insertions('runs', {span}) ORDER BY data_version"
-            )
-            self._cursor.execute(
-                f"INSERT INTO {self.database}.points BY NAME "
-                f"SELECT {_POINT_COLUMNS}, {_SKEY} FROM lake.table_insertions('points', {span}) "
-                "ORDER BY skey, run_id, point_index"
-            )
-            self._cursor.execute("COMMIT")
-        except BaseException:
-            self._cursor.execute("ROLLBACK")
-            raise
-        self._note(events, version)
+    def _fill(self, runs: str, points: str) -> None:
+        self._cursor.execute(
+            f"INSERT INTO {self.database}.runs BY NAME "
+            f"SELECT {', '.join(_RUNS.names)}, {_SKEY} FROM {runs} ORDER BY data_version"
+        )
+        self._cursor.execute(
+            f"INSERT INTO {self.database}.points BY NAME "
+            f"SELECT {', '.join(_POINTS.names)}, {_SKEY} FROM {points} ORDER BY skey, run_id, point_index"
+        )
+
+    def _newest_version(self, commits: str) -> int | None:
+        found = self._cursor.execute(f"SELECT max(data_version) FROM {commits}").fetchone()
+        return None if found is None or found[0] is None else int(found[0])
 
     def _note(self, events: Sequence[Row], version: int) -> None:
         """Index what is newer than the last version, and then show it."""
@@ -143,10 +147,6 @@ class Generation:
         finally:
             cursor.close()
         return found
-
-    def _number(self, sql: str) -> int | None:
-        found = self._cursor.execute(sql).fetchone()
-        return None if found is None or found[0] is None else int(found[0])
 
 
 def _detach(cursor: duckdb.DuckDBPyConnection, database: str) -> None:

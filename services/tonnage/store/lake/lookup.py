@@ -31,7 +31,7 @@ class SeenKeys:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._seen: dict[str, set[int]] = {name: set() for name in _KEY_COLUMNS}
         for name, column in _KEY_COLUMNS.items():
-            sql = f"SELECT namespace, {column} FROM lake.{name}"  # noqa: S608 -- names of ours
+            sql = f"SELECT namespace, {column} FROM lake.{name}"
             for batch in connection.execute(sql).to_arrow_reader(65_536):
                 pairs = zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
                 self._seen[name].update(hash(pair) for pair in pairs)
@@ -80,7 +80,7 @@ def _select(cursor: duckdb.DuckDBPyConnection, table: str, column: str, keys: Co
     cursor.register("wanted", wanted)
     try:
         found = cursor.execute(
-            f"SELECT stored.* FROM lake.{table} AS stored SEMI JOIN wanted "  # noqa: S608 -- names of ours
+            f"SELECT stored.* FROM lake.{table} AS stored SEMI JOIN wanted "
             f"ON stored.namespace = wanted.namespace AND stored.{column} = wanted.id"
         ).to_arrow_table()
     finally:

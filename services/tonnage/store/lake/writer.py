@@ -12,7 +12,6 @@ import duckdb
 
 from tonnage.errors import NotStored, StoreUnavailable
 from tonnage.store import durable
-from tonnage.store.base import StoredUpload
 from tonnage.store.changes import Changes
 from tonnage.store.decide import decide_all, decide_retraction, prepared
 from tonnage.store.incoming import Upload, check_retraction, check_texts
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tonnage.errors import TonnageError
-    from tonnage.store.base import Append, Receipt, Retraction, RetractionReceipt
+    from tonnage.store.base import Append, Receipt, Retraction, RetractionReceipt, StoredUpload
     from tonnage.store.known import Known
     from tonnage.store.url import EmbeddedPlace
 

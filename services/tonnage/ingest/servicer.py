@@ -1,0 +1,73 @@
+"""The ingest service: decode, ask, encode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tonnage.ingest import codec
+from tonnage.ingest.streams import chunks, first_message, pushed_runs
+from tonnage.v1 import ingest_service_pb2 as pb
+from tonnage.v1.ingest_service_pb2_grpc import IngestServiceServicer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import grpc.aio
+
+    from tonnage.ingest.spool import Spool
+    from tonnage.ingest.usecase import Ingest
+
+    Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class IngestServicer(IngestServiceServicer):
+    """Answers the calls of the ingest service; errors are made into statuses around it."""
+
+    def __init__(self, ingest: Ingest, spool: Spool, *, max_runs_bytes: int) -> None:
+        self._ingest = ingest
+        self._spool = spool
+        self._max_runs_bytes = max_runs_bytes
+
+    async def IngestReport(
+        self, request_iterator: AsyncIterator[pb.IngestReportRequest], context: Context
+    ) -> pb.IngestReportResponse:
+        """Store one raw file."""
+        request = codec.decode_report_metadata((await first_message(request_iterator)).metadata)
+        self._spool.refuse_size(request.size_bytes)
+        with self._ingest.admitted():
+            async with self._spool.received(chunks(request_iterator), request.size_bytes) as spooled:
+                return codec.encode_report_answer(await self._ingest.store_report(spooled, request))
+
+    async def ConvertReport(
+        self, request_iterator: AsyncIterator[pb.ConvertReportRequest], context: Context
+    ) -> pb.ConvertReportResponse:
+        """Read one raw file and store nothing."""
+        request = codec.decode_report_metadata((await first_message(request_iterator)).metadata)
+        self._spool.refuse_size(request.size_bytes)
+        with self._ingest.admitted():
+            async with self._spool.received(chunks(request_iterator), request.size_bytes) as spooled:
+                return codec.encode_converted(await self._ingest.convert_report(spooled, request))
+
+    async def IngestRuns(
+        self, request_iterator: AsyncIterator[pb.IngestRunsRequest], context: Context
+    ) -> pb.IngestRunsResponse:
+        """Store runs in our own form."""
+        request = codec.decode_runs_metadata((await first_message(request_iterator)).metadata)
+        with self._ingest.admitted():
+            runs = await pushed_runs(request_iterator, self._max_runs_bytes)
+            return codec.encode_runs_answer(await self._ingest.store_runs(runs, request))
+
+    async def ListFormats(self, request: pb.ListFormatsRequest, context: Context) -> pb.ListFormatsResponse:
+        """List what can be read."""
+        return codec.encode_formats(self._ingest.formats)
+
+    async def GetIngestion(self, request: pb.GetIngestionRequest, context: Context) -> pb.GetIngestionResponse:
+        """Tell what became of an upload."""
+        namespace, report_id, request_id = codec.decode_upload_key(request)
+        upload = await self._ingest.find_upload(namespace, report_id=report_id, request_id=request_id)
+        return codec.encode_upload(upload)
+
+    async def RetractRuns(self, request: pb.RetractRunsRequest, context: Context) -> pb.RetractRunsResponse:
+        """Take runs out of every answer."""
+        retraction = codec.decode_retraction(request)
+        return codec.encode_retraction(await self._ingest.retract(retraction), retraction.namespace)

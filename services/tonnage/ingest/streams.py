@@ -1,0 +1,73 @@
+"""Order on client streams: metadata first and once, then parts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, TypeVar
+
+from tonnage.errors import InvalidInput, TooLarge, at
+from tonnage.ingest.codec import decode_batch, decode_chunk
+from tonnage.ingest.spool import settle
+from tonnage.v1 import ingest_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from tonnage.domain.measurement import Run
+
+Part = TypeVar("Part", pb.IngestReportRequest, pb.ConvertReportRequest, pb.IngestRunsRequest)
+ReportPart = pb.IngestReportRequest | pb.ConvertReportRequest
+
+
+async def first_message(requests: AsyncIterator[Part]) -> Part:
+    """Return the first message, which must hold metadata; raise ``InvalidInput``."""
+    async for request in requests:
+        if request.WhichOneof("part") != "metadata":
+            raise InvalidInput.field("metadata", None, "is not in the first message", "send metadata, then the rest")
+        return request
+    raise InvalidInput.field("metadata", None, "is required and the stream is empty", "send metadata, then the rest")
+
+
+async def chunks(
+    requests: AsyncIterator[pb.IngestReportRequest] | AsyncIterator[pb.ConvertReportRequest],
+) -> AsyncIterator[bytes]:
+    """Yield the bytes that follow the metadata; raise ``InvalidInput`` for anything else."""
+    async for request in requests:
+        _refuse_other(request, "chunk")
+        yield decode_chunk(request.chunk)
+
+
+async def pushed_runs(requests: AsyncIterator[pb.IngestRunsRequest], max_bytes: int) -> list[Run]:
+    """Return every run that follows the metadata, once the stream has ended whole.
+
+    Raises ``InvalidInput`` with the path inside the stream, ``TooLarge`` beyond ``max_bytes``.
+    """
+    runs: list[Run] = []
+    size_bytes = 0
+    position = 0
+    async for request in requests:
+        _refuse_other(request, "batch")
+        size_bytes += request.ByteSize()
+        if size_bytes > max_bytes:
+            text = f"the stream has at least {size_bytes} bytes, the server takes {max_bytes}; split it into several"
+            raise TooLarge(text, size_bytes=size_bytes, limit_bytes=max_bytes)
+        with at(_message(position)):
+            runs += decode_batch(request.batch)
+        position += 1
+    await settle()
+    if not runs:
+        raise InvalidInput.field("batch.runs", None, "is empty in every message", "send at least one run")
+    return runs
+
+
+def _message(position: int) -> str:
+    """Name the message only where there was one before it."""
+    return f"messages[{position}]" if position else ""
+
+
+def _refuse_other(
+    request: pb.IngestReportRequest | pb.ConvertReportRequest | pb.IngestRunsRequest, wanted: str
+) -> None:
+    part = request.WhichOneof("part")
+    if part == "metadata":
+        raise InvalidInput.field("metadata", None, "is sent twice", f"send it once, then {wanted} messages")
+    if part != wanted:
+        raise InvalidInput.field(wanted, None, "is absent from a message", f"send {wanted} messages after the metadata")
