@@ -3,8 +3,7 @@
 import streamlit as st
 
 from tonnage_ui import session
-from tonnage_ui.widgets import link
-from tonnage_ui.widgets.frame import show_frame, show_style
+from tonnage_ui.widgets import frame, link
 
 st.set_page_config(page_title="Tonnage", page_icon=":material/scale:", layout="wide")
 words = session.words()
@@ -19,7 +18,8 @@ page = st.navigation(
     ]
 )
 link.enter(page.url_path)
-show_style()
-show_frame()
+frame.show_style()
+frame.show_frame()
 page.run()
+frame.show_refused(words)
 link.leave()

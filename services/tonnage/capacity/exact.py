@@ -32,6 +32,14 @@ def as_float(path: str, value: Fraction) -> float:
         raise InvalidInput.field(path, None, "is too large to be meant", "give a smaller figure") from error
 
 
+def growth(value: Fraction) -> float | None:
+    """Return a room to grow as the nearest double, None where it is larger than any."""
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def quotient(numerator: Amount, denominator: Amount) -> float:
     """Return a quotient of decimals rounded once: 0.6 / 0.2 is 3."""
     return float(exact(numerator) / exact(denominator))

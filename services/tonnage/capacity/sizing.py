@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage import checks
 from tonnage.capacity import notes
-from tonnage.capacity.exact import Amount, as_float, ceiling, exact, shown
+from tonnage.capacity.exact import Amount, as_float, ceiling, exact, growth, shown
 from tonnage.capacity.failover import Survival, surviving
 from tonnage.capacity.reserve import exact_ratio
 from tonnage.domain.plan import ServerCount
@@ -84,7 +84,7 @@ def server_count(
         equation=_equation(buckets, kept, quotient, needed, survival),
         accelerator_count=None if accelerators_per_replica is None else total * accelerators_per_replica,
         installed_accelerator_count=None if accelerators_per_server is None else servers * accelerators_per_server,
-        demand_headroom_ratio=None if quotient == 0 else float(Fraction(needed) / quotient - 1),
+        demand_headroom_ratio=None if quotient == 0 else growth(Fraction(needed) / quotient - 1),
         demand_surplus_ratio=None if needed <= 1 else float(1 - Fraction(needed - 1) / quotient),
     )
     return SizingResult(count=count, load=load, findings=notes.ordered(_findings(count, survival, packing)))

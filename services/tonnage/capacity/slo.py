@@ -17,7 +17,6 @@ from tonnage.domain.finding import Finding, Origin, weakest
 from tonnage.domain.plan import Bottleneck, CapacityBound, CapacityPolicy, SloCapacity
 
 if TYPE_CHECKING:
-
     from tonnage.capacity.curves import Curve
     from tonnage.capacity.levels import CurveLevel
     from tonnage.domain.workload import Slo

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage import checks
 from tonnage.capacity import notes
-from tonnage.capacity.exact import Amount, as_float, exact, shown
+from tonnage.capacity.exact import Amount, as_float, exact, growth, shown
 from tonnage.capacity.reserve import exact_ratio
 from tonnage.errors import InvalidInput
 
@@ -100,7 +100,7 @@ def _share(row: tuple[str, Amount, Amount], part: Fraction, used: Fraction, limi
         q_slo_requests_per_s=float(row[2]),
         utilization_ratio=as_float("tenants", part),
         share=float(part / used) if used else 0.0,
-        growth_until_limit_ratio=as_float("tenants", (limit - used) / part) if part else None,
+        growth_until_limit_ratio=growth((limit - used) / part) if part else None,
     )
 
 

@@ -60,7 +60,9 @@ def _bytes(row: table.Row, column: str) -> int | None:
 def _accelerator(row: table.Row) -> Accelerator:
     low, high = _bytes(row, "usable_low_gib"), _bytes(row, "usable_high_gib")
     if low is not None and high is not None and low > high:
-        raise InvalidInput.field(f"{row.path}.usable_low_gib", row.text("usable_low_gib"), "is above the high end", "swap")
+        raise InvalidInput.field(
+            f"{row.path}.usable_low_gib", row.text("usable_low_gib"), "is above the high end", "swap"
+        )
     return Accelerator(
         id=row.required("id"),
         name=row.required("name"),
@@ -153,6 +155,7 @@ def accelerator(name: str, reported_mib: int | None = None) -> Accelerator:
             )
     if len(kept) > 1:
         ids = ", ".join(sorted(item.id for item in kept))
-        raise AmbiguousName(f"accelerator {name!r} means several cards: {ids}; name one of them", name=name, candidates=ids)
+        raise AmbiguousName(
+            f"accelerator {name!r} means several cards: {ids}; name one of them", name=name, candidates=ids
+        )
     return kept[0]
-

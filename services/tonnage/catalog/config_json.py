@@ -52,7 +52,9 @@ class _Config:
     def needed(self, *keys: str) -> int:
         value = self.whole(*keys, least=1)
         if value is None:
-            raise InvalidInput.field(f"{self.path}.{keys[0]}", None, "is required and absent", "give the whole config.json")
+            raise InvalidInput.field(
+                f"{self.path}.{keys[0]}", None, "is required and absent", "give the whole config.json"
+            )
         return value
 
     def truth(self, key: str) -> bool | None:
@@ -94,7 +96,9 @@ class _Config:
 
 def _parse(config_json: bytes) -> _Config:
     if len(config_json) > LARGEST_CONFIG_BYTES:
-        raise InvalidInput.field("config_json", f"{len(config_json)} bytes", "is too large", "give a model's config.json")
+        raise InvalidInput.field(
+            "config_json", f"{len(config_json)} bytes", "is too large", "give a model's config.json"
+        )
     try:
         values = json.loads(config_json.decode("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -151,7 +155,9 @@ def _counted(text: _Config, kinds: tuple[str, ...], count: int) -> _Layers:
         raise text.refuse("layer_types", f"has {len(kinds)} entries for {count} layers", "give the file uncut")
     unknown = set(kinds) - _FULL_WORDS - _STATE_WORDS - _WINDOW_WORDS - {"moe", "mlp", "hybrid"}
     if unknown:
-        raise text.refuse("layer_types", f"holds kinds nobody knows: {', '.join(sorted(unknown))}", "state a shape instead")
+        raise text.refuse(
+            "layer_types", f"holds kinds nobody knows: {', '.join(sorted(unknown))}", "state a shape instead"
+        )
     hybrid = sum(kind == "hybrid" for kind in kinds)
     return _Layers(
         sum(kind in _FULL_WORDS for kind in kinds) + hybrid,

@@ -123,7 +123,9 @@ def _compression(row: table.Row) -> CompressionShape | None:
     for part in text.split():
         ratio, _, layers = part.partition("x")
         if not (ratio.isdigit() and layers.isdigit()):
-            raise InvalidInput.field(f"{row.path}.compress_ratios", part, "is not RATIOxLAYERS", "write for example 4x21")
+            raise InvalidInput.field(
+                f"{row.path}.compress_ratios", part, "is not RATIOxLAYERS", "write for example 4x21"
+            )
         pairs.append((int(ratio), int(layers)))
     return CompressionShape(ratios=tuple(pairs))
 

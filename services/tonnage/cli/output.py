@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 from google.protobuf.json_format import MessageToDict
 from rich.console import Console
@@ -77,11 +77,19 @@ def word(enum: Any, value: int) -> str:  # noqa: ANN401 -- enum wrappers share n
     return str(names[value].name).removeprefix(stem).lower().replace("_", " ")
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> Table:
-    """Return a table; ``right`` are the positions of columns of figures."""
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    whole: Sequence[int] = (),
+) -> Table:
+    """Return a table; ``right`` are the positions of columns of figures, ``whole`` of those never broken."""
     made = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for position, name in enumerate(columns):
-        made.add_column(name, justify="right" if position in right else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if position in right else "left"
+        made.add_column(name, justify=justify, overflow="fold", no_wrap=position in whole)
     for row in rows:
         made.add_row(*(Text(clean(cell)) for cell in row))
     return made

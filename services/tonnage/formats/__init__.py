@@ -7,7 +7,30 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Run
 from tonnage.errors import InvalidInput, MalformedReport
-from tonnage.formats import aiperf, genai_perf, guidellm, inference_perf, sglang, sniffing, tonnage_table, vllm_serve
+from tonnage.formats import (
+    aibrix,
+    aiperf,
+    evalscope,
+    genai_perf,
+    gke_inference_benchmark,
+    guidellm,
+    inference_perf,
+    inferencex,
+    llama_bench,
+    llama_benchy,
+    llm_d,
+    llm_inference_bench,
+    llmperf,
+    lmbenchmark,
+    mlperf,
+    optimum_benchmark,
+    perf_analyzer,
+    sglang,
+    sniffing,
+    tonnage_table,
+    trtllm_bench,
+    vllm_serve,
+)
 from tonnage.formats.lint import lint_run
 from tonnage.formats.reading.opening import MAX_DECOMPRESSED_BYTES, open_source
 
@@ -23,6 +46,20 @@ FORMATS: Final[tuple[Format, ...]] = (
     aiperf.FORMAT,
     genai_perf.FORMAT,
     inference_perf.FORMAT,
+    llm_d.FORMAT,
+    llmperf.FORMAT,
+    trtllm_bench.FORMAT,
+    mlperf.FORMAT,
+    perf_analyzer.FORMAT,
+    inferencex.FORMAT,
+    gke_inference_benchmark.FORMAT,
+    evalscope.FORMAT,
+    lmbenchmark.FORMAT,
+    aibrix.FORMAT,
+    llama_bench.FORMAT,
+    llama_benchy.FORMAT,
+    optimum_benchmark.FORMAT,
+    llm_inference_bench.FORMAT,
 )
 
 
@@ -50,7 +87,7 @@ def read(source: Source, reader: Format) -> tuple[list[Run], list[Finding]]:
     except MalformedReport:
         raise
     except InvalidInput as error:
-        raise MalformedReport(error.message, violations=error.violations, **error.context) from error
+        raise MalformedReport(error.message, violations=error.violations) from error
     if not any(run.levels for run in runs):
         raise MalformedReport.field(
             "report", source.filename, f"holds no load level that {reader.name} can read", "send the tool's result file"

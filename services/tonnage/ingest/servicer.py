@@ -1,12 +1,12 @@
 """The ingest service: decode, ask, encode."""
 
+# ruff: noqa: N802, ARG002 -- names and arguments of the methods are those of the generated base
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from tonnage.ingest import codec
 from tonnage.ingest.streams import chunks, first_message, pushed_runs
-from tonnage.v1 import ingest_service_pb2 as pb
 from tonnage.v1.ingest_service_pb2_grpc import IngestServiceServicer
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tonnage.ingest.spool import Spool
     from tonnage.ingest.usecase import Ingest
+    from tonnage.v1 import ingest_service_pb2 as pb
 
     Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -54,7 +55,8 @@ class IngestServicer(IngestServiceServicer):
         """Store runs in our own form."""
         request = codec.decode_runs_metadata((await first_message(request_iterator)).metadata)
         with self._ingest.admitted():
-            runs = await pushed_runs(request_iterator, self._max_runs_bytes)
+            will_store = not request.validate_only
+            runs = await pushed_runs(request_iterator, self._max_runs_bytes, will_store=will_store)
             return codec.encode_runs_answer(await self._ingest.store_runs(runs, request))
 
     async def ListFormats(self, request: pb.ListFormatsRequest, context: Context) -> pb.ListFormatsResponse:

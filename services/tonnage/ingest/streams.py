@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from tonnage.errors import InvalidInput, TooLarge, at
@@ -11,6 +11,8 @@ from tonnage.ingest.spool import settle
 from tonnage.v1 import ingest_service_pb2 as pb
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from tonnage.domain.measurement import Run
 
 Part = TypeVar("Part", pb.IngestReportRequest, pb.ConvertReportRequest, pb.IngestRunsRequest)
@@ -35,7 +37,9 @@ async def chunks(
         yield decode_chunk(request.chunk)
 
 
-async def pushed_runs(requests: AsyncIterator[pb.IngestRunsRequest], max_bytes: int) -> list[Run]:
+async def pushed_runs(
+    requests: AsyncIterator[pb.IngestRunsRequest], max_bytes: int, *, will_store: bool = True
+) -> list[Run]:
     """Return every run that follows the metadata, once the stream has ended whole.
 
     Raises ``InvalidInput`` with the path inside the stream, ``TooLarge`` beyond ``max_bytes``.
@@ -49,18 +53,15 @@ async def pushed_runs(requests: AsyncIterator[pb.IngestRunsRequest], max_bytes: 
         if size_bytes > max_bytes:
             text = f"the stream has at least {size_bytes} bytes, the server takes {max_bytes}; split it into several"
             raise TooLarge(text, size_bytes=size_bytes, limit_bytes=max_bytes)
-        with at(_message(position)):
+        # The message is named where there was one before it.
+        with at(f"messages[{position}]") if position else nullcontext():
             runs += decode_batch(request.batch)
         position += 1
-    await settle()
+    if will_store:
+        await settle()
     if not runs:
         raise InvalidInput.field("batch.runs", None, "is empty in every message", "send at least one run")
     return runs
-
-
-def _message(position: int) -> str:
-    """Name the message only where there was one before it."""
-    return f"messages[{position}]" if position else ""
 
 
 def _refuse_other(

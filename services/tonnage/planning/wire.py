@@ -89,7 +89,6 @@ class Handlers:
         handlers = {
             method.name: self._handler(method, getattr(servicer, method.name), repeated=method.name in repeated)
             for method in descriptor.methods
-            if hasattr(servicer, method.name)
         }
         generic = grpc.method_handlers_generic_handler(descriptor.full_name, handlers)
         return Service(descriptor.full_name, lambda server: server.add_generic_rpc_handlers((generic,)))

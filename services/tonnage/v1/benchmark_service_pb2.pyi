@@ -580,7 +580,7 @@ class StateCoverage(_message.Message):
     state: _run_pb2.TestState.ValueType
     covered: _builtins.bool
     origin: _finding_pb2.Origin.ValueType
-    """MEASURED when a run says so, DERIVED when its levels show it."""
+    """As the run's state_origin when it names the state, DERIVED when its levels show it."""
     @_builtins.property
     def evidence(self) -> _finding_pb2.Evidence:
         """Newest run that covers it."""

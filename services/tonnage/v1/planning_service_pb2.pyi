@@ -776,7 +776,9 @@ class PlanDifference(_message.Message):
     AFTER_FIELD_NUMBER: _builtins.int
     kind: Global___DifferenceKind.ValueType
     path: _builtins.str
-    """Inside Plan, for example "request.workload.slo.latency_limits[0].max_ms"."""
+    """Inside Plan, for example "request.workload.slo.latency_limits[0].max_ms"; candidates, runs and
+    findings are named by their keys.
+    """
     before: _builtins.str
     """As text; empty when absent."""
     after: _builtins.str
@@ -870,7 +872,9 @@ class ComparePlansResponse(_message.Message):
     @_builtins.property
     def after(self) -> _plan_pb2.Plan: ...
     @_builtins.property
-    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanDifference]: ...
+    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanDifference]:
+        """Words for people are not compared; at most 500 are listed."""
+
     @_builtins.property
     def change(self) -> Global___CountChange: ...
     @_builtins.property

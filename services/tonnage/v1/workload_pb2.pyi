@@ -27,7 +27,7 @@ class _RequestClass:
 class _RequestClassEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RequestClass.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     REQUEST_CLASS_UNSPECIFIED: _RequestClass.ValueType  # 0
-    """Treated as interactive, with a finding."""
+    """Treated as interactive, which the normalized request shows."""
     REQUEST_CLASS_INTERACTIVE: _RequestClass.ValueType  # 1
     REQUEST_CLASS_BATCH: _RequestClass.ValueType  # 2
     REQUEST_CLASS_ASYNC_QUEUE: _RequestClass.ValueType  # 3
@@ -37,7 +37,7 @@ class RequestClass(_RequestClass, metaclass=_RequestClassEnumTypeWrapper):
     """Picks which constraint binds."""
 
 REQUEST_CLASS_UNSPECIFIED: RequestClass.ValueType  # 0
-"""Treated as interactive, with a finding."""
+"""Treated as interactive, which the normalized request shows."""
 REQUEST_CLASS_INTERACTIVE: RequestClass.ValueType  # 1
 REQUEST_CLASS_BATCH: RequestClass.ValueType  # 2
 REQUEST_CLASS_ASYNC_QUEUE: RequestClass.ValueType  # 3

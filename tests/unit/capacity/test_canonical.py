@@ -39,5 +39,7 @@ def test_what_is_not_stated_is_left_out_and_nothing_is_not() -> None:
 
 def test_texts_cannot_pose_as_structure() -> None:
     assert canonical(Configuration(model="a',engine:'b")) != canonical(Configuration(model="a", engine="b"))
-    assert canonical(prefix_caching := Configuration(prefix_caching=True)) != canonical(Configuration(prefix_caching=False))
+    assert canonical(prefix_caching := Configuration(prefix_caching=True)) != canonical(
+        Configuration(prefix_caching=False)
+    )
     assert "prefix_caching:true" in canonical(prefix_caching)

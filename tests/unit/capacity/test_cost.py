@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from builders_capacity import codes
 
 from tonnage.capacity.cost import per_million_output_tokens, summary
 from tonnage.capacity.sizing import server_count
-from tonnage.domain.plan import ServerCount
 from tonnage.domain.workload import Money, Reserve, ServerShape
 from tonnage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tonnage.domain.plan import ServerCount
 
 
 def price(amount: float) -> ServerShape:

@@ -93,9 +93,7 @@ def test_a_curve_without_levels_says_why() -> None:
 
 
 def test_a_request_rate_follows_from_output_tokens() -> None:
-    level = replace(
-        a_level(32, 1.0, output_tokens_per_s=6247.2, work=text(1000.0, 8192.0)), requests_per_s=None
-    )
+    level = replace(a_level(32, 1.0, output_tokens_per_s=6247.2, work=text(1000.0, 8192.0)), requests_per_s=None)
     found = curve_of([a_run(level)]).levels[0]
     assert (found.requests_per_s, found.origin) == (6247.2 / 8192, Origin.DERIVED)
     assert found.level.requests_per_s == 6247.2 / 8192

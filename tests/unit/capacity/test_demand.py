@@ -84,7 +84,9 @@ def test_tokens_are_totalled_per_bucket_and_in_sum() -> None:
 
 
 def test_cached_input_never_shortens_the_output() -> None:
-    hit, miss = (summarize(PeakRate(peak_requests_per_s=1.0), (DemandBucket(work=text(hit=share)),)) for share in (0.9, 0))
+    hit, miss = (
+        summarize(PeakRate(peak_requests_per_s=1.0), (DemandBucket(work=text(hit=share)),)) for share in (0.9, 0)
+    )
     assert hit[0].peak_tokens is not None
     assert miss[0].peak_tokens is not None
     assert hit[0].peak_tokens.output_tokens_per_s == miss[0].peak_tokens.output_tokens_per_s

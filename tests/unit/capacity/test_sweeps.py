@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 from builders_capacity import a_curve, text
 
 from tonnage.capacity.sweeps import SweepCurve, choose, left_aside
-from tonnage.domain.measurement import TextWork
+
+if TYPE_CHECKING:
+    from tonnage.domain.measurement import TextWork
 
 OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tonnage_ui import numbers
+from tonnage_ui.charts.axes import decade_below, round_end
 from tonnage_ui.presenters.curve import latency_name
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ Option = dict[str, Any]
 
 _SYMBOLS: Final = {"inside": "circle", "outside": "triangle", "open": "circle", "barred": "emptyDiamond"}
 _LOG_FROM_RATIO: Final = 30
-_TICKS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _DETAIL_COUNT: Final = 5
 _LABEL_PLACES: Final = {
     ("yAxis", "dashed"): "insideStartTop",
@@ -69,10 +69,10 @@ def _y_axis(pictures: Sequence[CurvePicture], name: str, colours: Palette, words
     axis["nameTextStyle"] = {"color": colours.muted, "align": "left"}
     shown = [*latencies, *limits]
     if min(shown) > 0 and max(shown) / min(shown) > _LOG_FROM_RATIO:
-        axis |= {"type": "log", "min": _decade_below(min(shown))}
+        axis |= {"type": "log", "min": decade_below(min(shown))}
         axis["name"] += f", {words('chart.log_axis')}"
     else:
-        axis["max"] = _round_end(1.08 * max(shown))
+        axis["max"] = round_end(1.08 * max(shown))
     return axis
 
 
@@ -84,25 +84,7 @@ def _x_end(pictures: Sequence[CurvePicture]) -> float:
         for rate in (picture.q_slo_requests_per_s, picture.crossing_requests_per_s)
         if rate is not None
     ]
-    return _round_end(1.12 * max([*rates, *marks]))
-
-
-def _round_end(value: float) -> float:
-    """Return the next readable end of an axis at or above a value."""
-    if value <= 0:
-        return 1.0
-    decade = _decade_below(value)
-    steps = [tick * decade / 5 for tick in range(1, 51)]
-    return float(f"{next((step for step in steps if step >= value), 10 * decade):.6g}")
-
-
-def _decade_below(value: float) -> float:
-    decade = 1.0
-    while decade > value:
-        decade /= 10
-    while decade * 10 <= value:
-        decade *= 10
-    return decade
+    return round_end(1.12 * max([*rates, *marks]))
 
 
 def _curve_series(picture: CurvePicture, position: int, colours: Palette, words: Words) -> Iterable[Option]:
@@ -203,8 +185,7 @@ def _single(name: str, at: list[float], symbol: str, label: str, colours: Palett
         "label": {
             "show": bool(label),
             "formatter": label,
-            "position": "bottom",
-            "distance": 8,
+            "position": ["125%", "95%"],
             "color": colours.crossing,
             "fontWeight": "bold",
         },

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tonnage_ui.charts.axes import round_end
+
 if TYPE_CHECKING:
     from tonnage_ui.charts.palette import Palette
     from tonnage_ui.presenters.memory import FitMap, Ledger
@@ -18,22 +20,20 @@ _DECIMALS: Final = 3
 def ledger(shown: Ledger, colours: Palette, words: Words) -> Option:
     """Return the stacked bar of one accelerator, GiB, with the card and the engine's budget as lines."""
     need = sum(slice_.gib for slice_ in shown.slices)
-    end = _ROOM * max(need, shown.total_gib)
+    end = round_end(_ROOM * max(need, shown.total_gib))
     lines = [
-        _line(shown.total_gib, words("chart.card", size=f"{shown.total_gib:.2f}"), colours.text, "solid", "end"),
-        _line(
-            shown.budget_gib, words("chart.budget", size=f"{shown.budget_gib:.2f}"), colours.limit, "dashed", "start"
-        ),
+        _line(shown.total_gib, words("chart.card", size=f"{shown.total_gib:.2f}"), colours.text, "solid", 24),
+        _line(shown.budget_gib, words("chart.budget", size=f"{shown.budget_gib:.2f}"), colours.limit, "dashed", 5),
     ]
     return {
         "animation": False,
-        "grid": {"left": 12, "right": 24, "top": 84, "bottom": 56, "containLabel": True},
+        "grid": {"left": 12, "right": 24, "top": 84, "bottom": 40, "containLabel": True},
         "legend": {"top": 0, "left": 0, "type": "scroll", "textStyle": {"color": colours.text}},
         "tooltip": {"trigger": "item", "confine": True},
         "xAxis": {
             "type": "value",
             "min": 0,
-            "max": round(end, 1),
+            "max": end,
             "name": words("chart.gib_per_accelerator"),
             "nameLocation": "center",
             "nameGap": 36,
@@ -108,9 +108,16 @@ def fit_map(shown: FitMap, colours: Palette, words: Words) -> Option:
     }
 
 
-def _line(at: float, label: str, colour: str, kind: str, position: str) -> Option:
+def _line(at: float, label: str, colour: str, kind: str, distance: int) -> Option:
     return {
         "xAxis": round(at, _DECIMALS),
         "lineStyle": {"color": colour, "type": kind, "width": 2},
-        "label": {"formatter": label, "position": position, "color": colour, "fontWeight": "bold"},
+        "label": {
+            "formatter": label,
+            "position": "end",
+            "distance": distance,
+            "align": "right",
+            "color": colour,
+            "fontWeight": "bold",
+        },
     }

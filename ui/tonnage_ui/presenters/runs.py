@@ -41,8 +41,10 @@ def preview_rows(runs: Iterable[pb.Run], words: Words) -> list[dict[str, str]]:
     return [
         {
             words("column.load"): _load(level),
-            words("column.rate"): numbers.number(number_of(level, "requests_per_s"), words("unit.requests_per_s")),
-            words("column.output_rate"): numbers.number(
+            words("column.system_rate"): numbers.number(
+                number_of(level, "requests_per_s"), words("unit.requests_per_s")
+            ),
+            words("column.system_output_rate"): numbers.number(
                 number_of(level, "output_tokens_per_s"), words("unit.tokens_per_s")
             ),
             f"{words('metric.ttft')} p50": numbers.number(number_of(level.ttft, "p50_ms"), words("unit.ms")),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
 import streamlit as st
 
 from tonnage_ui import session
 from tonnage_ui.widgets import fields, link
 from tonnage_ui.words import LANGUAGES
+
+if TYPE_CHECKING:
+    from tonnage_ui.words import Words
+
+_LOGO: Final = str(Path(__file__).parents[1] / "assets" / "logo.svg")
 
 
 def show_frame() -> None:
@@ -28,9 +36,17 @@ def show_frame() -> None:
 
 
 def show_style() -> None:
-    """Take the wide blank strip off the top of a page and keep large figures from being cut."""
+    """Show the name, take the wide blank strip off the top of a page, keep large figures from being cut."""
+    st.logo(_LOGO, size="large")
     st.html(
         "<style>.stMainBlockContainer{padding-top:2.5rem}"
         "[data-testid=stMetricValue]{font-size:clamp(1.4rem,2.1vw,2.25rem)}"
         "[data-testid=stMetricLabel] p{white-space:normal}</style>"
     )
+
+
+def show_refused(words: Words) -> None:
+    """Say which parts of the page's address were not understood."""
+    parts = link.refused()
+    if parts:
+        st.warning(words("stale.refused", parts=", ".join(parts)), icon=":material/link_off:")

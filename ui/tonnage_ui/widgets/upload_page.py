@@ -153,7 +153,8 @@ def _show_result(pending: Pending, result: pb.IngestReportResponse | ClientError
         st.markdown(f"{_ICONS[shown.tone]} **{shown.filename}**: {shown.message}")
         if shown.missing_for_plan:
             st.caption(words("upload.missing", fields=", ".join(shown.missing_for_plan)))
-        show_findings(shown.findings, words, key=f"result_{pending.key}")
+        if shown.findings:
+            show_findings(shown.findings, words, key=f"result_{pending.key}")
         for fingerprint in shown.fingerprints:
             st.page_link(
                 "app_pages/benchmarks.py",

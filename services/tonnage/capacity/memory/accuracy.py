@@ -201,6 +201,8 @@ def _cache(found: Asked, core: Core, suffix: str = "") -> Iterable[Score | None]
         return
     low, high = (core.ledger.pool_bytes,) * 2 if suffix else _interval(core)
     length = core.setup.max_len
+    if core.setup.shape.compression is not None and core.setup.question.max_model_len is None:
+        return
     if length is not None:
         counts = [core.pool.printed_tokens(size, length) for size in (core.ledger.pool_bytes, low, high)]
         yield _score(found.row, "kv_cache_tokens" + suffix, *map(float, counts))
@@ -218,7 +220,9 @@ def _given_pool(found: Asked) -> Asked:
     if pool is not None and found.question.engine == "sglang" and found.question.shape.state is not None:
         pool *= _ROWS_AND_STATES
     size = gib_to_bytes(pool) if pool is not None and pool > 0 else None
-    return replace(found, question=replace(found.question, declared=DeclaredMemory(weights_bytes=0, kv_pool_bytes=size)))
+    return replace(
+        found, question=replace(found.question, declared=DeclaredMemory(weights_bytes=0, kv_pool_bytes=size))
+    )
 
 
 def _verdict(found: Asked, core: Core) -> VerdictScore | None:

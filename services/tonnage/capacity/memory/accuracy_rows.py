@@ -80,6 +80,7 @@ class Asked:
 
 NOT_STATED: Final = "none"
 """Id of the card that stands in where a log names none."""
+_UNIFIED: Final = ("gb10", "jetson")
 _STAND_IN_BYTES: Final = 96 << 30
 _ASIDE: Final = re.compile(r"\s*\(.*\)\s*$")
 _UNKNOWN_PRECISION: Final = "?"
@@ -97,7 +98,14 @@ _PRECISION_WORDS: Final = (
     (re.compile(r"quantized"), _UNKNOWN_PRECISION),
     (re.compile(r"bf16|bfloat16"), "bf16"),
 )
-_DTYPES: Final = {"bf16": "bf16", "fp16": "fp16", "fp32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32"}
+_DTYPES: Final = {
+    "bf16": "bf16",
+    "fp16": "fp16",
+    "fp32": "fp32",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float32": "fp32",
+}
 
 
 def _worded(text: str) -> str | None:
@@ -157,7 +165,9 @@ def _device(row: Row, facts: Facts) -> tuple[Accelerator, bool]:
     if found is not None:
         return found, True
     # Stands in where only weights and layout are checked; no answer about the card is read from it.
-    return Accelerator(id=NOT_STATED, name=name, vendor="", usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES), False
+    return Accelerator(
+        id=NOT_STATED, name=name, vendor="", usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES
+    ), False
 
 
 def asked(row: Row, facts: Facts) -> Asked | str:
@@ -181,6 +191,7 @@ def asked(row: Row, facts: Facts) -> Asked | str:
         engine_version=row.text("engine_version") or None,
         tensor_parallel=sizes[0],
         pipeline_parallel=sizes[1],
+        data_parallel=(row.whole("dp") or 1) if row.text("engine") == "sglang" else 1,
         weight_precision=None if kind == _UNKNOWN_PRECISION else kind,
         kv_cache_type=row.text("kv_cache_dtype") or None,
         memory_utilization_ratio=row.number("gpu_memory_utilization") if fraction is None else fraction,
@@ -190,14 +201,24 @@ def asked(row: Row, facts: Facts) -> Asked | str:
         request_tokens=1 if row.text("engine") in _NEVER_REFUSE else None,
         declared=DeclaredMemory(),
     )
+    built = row.text("engine") == "tensorrt-llm" and kind is None
+    if built:
+        return "the type the engine was built for is not stated"
     precise = kind != _UNKNOWN_PRECISION
-    return Asked(row=row, question=question, lacks=_lacks(row, known=known, precise=precise), precision_known=precise)
+    return Asked(
+        row=row,
+        question=question,
+        lacks=_lacks(row, known=known, precise=precise, unified=device.id.startswith(_UNIFIED)),
+        precision_known=precise,
+    )
 
 
-def _lacks(row: Row, *, known: bool, precise: bool) -> str:
+def _lacks(row: Row, *, known: bool, precise: bool, unified: bool) -> str:
     """Return the input the pool needs and the log lacks; a fraction of free memory and a rest have fixed defaults."""
     if not known:
         return "the card or its memory"
+    if unified:
+        return "what the host leaves free of its unified memory"
     if not precise:
         return "the weights' type"
     if row.text("engine") == "vllm" and row.number("gpu_memory_utilization") is None:

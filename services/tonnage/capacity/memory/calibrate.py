@@ -63,6 +63,7 @@ _NEIGHBOURS: Final = {
     "runtime_single_new": "runtime_single_old",
     "runtime_pair_old": "runtime_pair_new",
     "runtime_pair_new": "runtime_pair_old",
+    "graphs_few": "graphs_dense",
     "graphs_dense": "graphs_large",
     "graphs_large": "graphs_dense",
 }

@@ -49,15 +49,15 @@ class Constants:
     """Graphs of dense models with the default list of sizes."""
     graphs_large: Fitted = field(default_factory=lambda: Fitted(value=1.7, low=0.6, high=3.1, log_count=8))
     """Graphs of models of 40 billion parameters or more, and of models with experts."""
+    graphs_few: Fitted = field(default_factory=lambda: Fitted(value=0.15, low=0.0, high=1.0, log_count=3))
+    """Graphs from vLLM 0.21 on with at most 256 sequences: the list of sizes is short."""
     runtime_generic: Fitted = field(default_factory=lambda: Fitted(value=1.0, low=0.3, high=2.5, log_count=0))
     """No engine named: context, libraries and collectives together; a guess, said as such."""
     runtime_llama_cpp: Fitted = field(default_factory=lambda: Fitted(value=0.4, low=0.2, high=0.8, log_count=0))
     """Context of llama.cpp's back ends; a guess, said as such."""
     runtime_tensorrt: Fitted = field(default_factory=lambda: Fitted(value=1.75, low=1.0, high=6.0, log_count=2))
     """What TensorRT-LLM uses beside the weights before it measures what is free."""
-    load_residue_sglang: Fitted = field(
-        default_factory=lambda: Fitted(value=0.08, low=0.0, high=0.9, log_count=4)
-    )
+    load_residue_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.08, low=0.0, high=0.9, log_count=4))
     """What loading takes beyond the weights in SGLang's log, a difference of free memory; drafts only add to it."""
     runtime_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.8, low=0.3, high=2.5, log_count=2))
     """Context and libraries before SGLang measures what is free."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.blocks import CellPool, FlatPool, Pool, SeparatePools, shared_pool
 from tonnage.capacity.memory.constants import DEFAULT, Constants
-from tonnage.capacity.memory.defaults import Setup, setup
+from tonnage.capacity.memory.defaults import FIRST_TWO_STEPS, Setup, setup
 from tonnage.capacity.memory.layout import Layout, Split, layout
 from tonnage.capacity.memory.ledger import Ledger, ledger
 from tonnage.domain.memory import FitVerdict
@@ -141,6 +141,10 @@ def _layout(found: Setup) -> Layout | None:
     return layout(shape, found.cache, split)
 
 
+def _steps_in_flight(found: Setup) -> int:
+    return 2 if found.engine == "vllm" and found.at_least(*FIRST_TWO_STEPS) else 1
+
+
 def _pool(found: Setup, kept: Layout) -> Pool:
     if found.engine == "llama.cpp":
         return CellPool(groups=kept.groups, step_tokens=found.step_tokens)
@@ -151,7 +155,7 @@ def _pool(found: Setup, kept: Layout) -> Pool:
         return shared_pool(
             kept,
             block_tokens=found.block_tokens,
-            step_tokens=found.step_tokens,
+            step_tokens=found.step_tokens * _steps_in_flight(found),
             state_pages=(2 if found.at_least(0, 20) else 1) + drafts,
             prints_requests=found.at_least(0, 21),
         )
@@ -159,7 +163,7 @@ def _pool(found: Setup, kept: Layout) -> Pool:
     return SeparatePools(
         groups=kept.groups,
         block_tokens=found.block_tokens,
-        step_tokens=found.step_tokens,
+        step_tokens=found.step_tokens * _steps_in_flight(found),
         window_ratio=_SGLANG_WINDOW_RATIO if sglang else None,
         state_share=_SGLANG_STATE_SHARE if sglang else None,
         prints_requests=found.engine == "vllm",
@@ -177,7 +181,10 @@ def evaluate(question: MemoryQuestion, constants: Constants = DEFAULT) -> Core:
     spent = ledger(found, constants)
     if kept is None and spent.pool_bytes > 0:
         raise InvalidInput.field(
-            "shape.layer_count", None, "is required and absent: the weights fit, so the cache decides", "state the layers"
+            "shape.layer_count",
+            None,
+            "is required and absent: the weights fit, so the cache decides",
+            "state the layers",
         )
     return Core(found, spent, kept, _pool(found, kept) if kept is not None else None)
 

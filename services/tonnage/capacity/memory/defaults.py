@@ -23,8 +23,10 @@ _ENGINE_NAMES: Final = {"ik-llama.cpp": "llama.cpp", "ollama": "llama.cpp", "tgi
 
 # What a release is taken to be when nobody said: the one most of the logs behind the model came from.
 _USUAL: Final = {"vllm": Version(0, 19), "sglang": Version(0, 5), "tensorrt-llm": Version(0, 20)}
-_FIRST_WITH_COMPRESSION: Final = Version(0, 24)
+_FIRST_WITH_COMPRESSION: Final = Version(0, 20)
 """No earlier release runs models of compressed attention."""
+FIRST_TWO_STEPS: Final = Version(0, 22)
+"""From here on two steps are in flight: what a window reserves counts the step's tokens twice (four logs, two families)."""
 FIRST_V1: Final = Version(0, 8)
 _FIRST_092: Final = Version(0, 25)
 _FIRST_LARGE_STEP: Final = Version(0, 24)
@@ -108,7 +110,9 @@ def device_bytes(device: Accelerator, filling: _Filling) -> int:
     if low is not None:
         return low
     if high is not None:
-        filling.note(f"usable memory = {(high - _DRIVER_SHARE_BYTES) / GIB:.2f} GiB, 0.45 GiB below the driver's listing")
+        filling.note(
+            f"usable memory = {(high - _DRIVER_SHARE_BYTES) / GIB:.2f} GiB, 0.45 GiB below the driver's listing"
+        )
         return high - _DRIVER_SHARE_BYTES
     if device.memory_sold_gb is None:
         raise InvalidInput.field("accelerator", device.id, "has no known memory", "declare the card's memory in bytes")
@@ -120,7 +124,9 @@ def device_bytes(device: Accelerator, filling: _Filling) -> int:
 def _engine(name: str) -> str:
     engine = _ENGINE_NAMES.get(name, name)
     if engine not in ENGINES:
-        raise InvalidInput.field("engine", name, "is not an engine this model knows", "use one of " + ", ".join(ENGINES))
+        raise InvalidInput.field(
+            "engine", name, "is not an engine this model knows", "use one of " + ", ".join(ENGINES)
+        )
     return engine
 
 
@@ -146,6 +152,9 @@ def _model_dtype(question: MemoryQuestion) -> str:
 def _own_cache(question: MemoryQuestion, dtype: str) -> str:
     """Return the cache type of "auto": the model's, but packed 8-bit rows for sparse and compressed attention."""
     shape = question.shape
+    if question.engine == "vllm" and question.weight_precision == "nvfp4":
+        # Such checkpoints name an 8-bit cache in their quantization config, and "auto" follows it.
+        return "fp8"
     sparse = shape.index_layer_count is not None and shape.index_layer_count > 0
     return _PACKED if sparse and question.engine in {"vllm", "sglang"} else dtype
 
@@ -160,7 +169,9 @@ def _formats(question: MemoryQuestion, filling: _Filling) -> tuple[WeightFormat,
     cache = question.kv_cache_type
     if cache is None or cache == "auto":
         cache = _own_cache(question, dtype)
-        filling.note(f"kv_cache_type = {cache} ({'follows the model' if cache == dtype else 'the kernels need it'})")
+        filling.note(
+            f"kv_cache_type = {cache} ({'follows the model' if cache == dtype else 'what the engine takes for this model'})"
+        )
     return weight_format(precision), cache_format(cache), 4 if dtype == "fp32" else 2
 
 

@@ -127,5 +127,7 @@ def weight_format(name: str) -> WeightFormat:
     key = _WEIGHT_NAMES.get(key, key)
     if key not in _WEIGHTS:
         known = sorted({*_WEIGHTS, *_WEIGHT_NAMES})
-        raise InvalidInput.field("weight_precision", name, "is not a weight precision", "use one of " + ", ".join(known))
+        raise InvalidInput.field(
+            "weight_precision", name, "is not a weight precision", "use one of " + ", ".join(known)
+        )
     return _WEIGHTS[key]

@@ -39,7 +39,9 @@ def _cache_term(core: Core) -> MemoryTerm:
     parts = tuple(
         MemoryPart(
             name=group.name,
-            bytes=int(group.token_bytes * group.layer_count) if group.kind is not CacheKind.STATE else group.state_bytes,
+            bytes=int(group.token_bytes * group.layer_count)
+            if group.kind is not CacheKind.STATE
+            else group.state_bytes,
             note=_group_note(core, group.kind, group.layer_count, group.window_tokens),
         )
         for group in core.layout.groups

@@ -23,6 +23,8 @@ _PACKED_SCALES_BYTES: Final = 16
 _PACKED_ROPE_BYTES: Final = 2
 _INDEX_SCALE_BYTES: Final = 4
 _CONV_ELEMENT_BYTES: Final = 2
+_COMPRESSOR_SPANS: Final = 2
+"""A compressor keeps the span being read and the one before it."""
 _COMPRESSED_ROW_BYTES: Final = 584
 """448 8-bit values, their 8 scales, and 64 rotary values at 16 bits, of a 512-wide row."""
 
@@ -198,7 +200,7 @@ def _compressed(shape: ModelShape, pipeline: int) -> tuple[tuple[CacheGroup, ...
 
     Rows are 8-bit with a 16-bit rotary part; a layer with a ratio up to the indexer's keeps
     indexer rows at the same ratio. The compressor keeps a key and a score of the row's
-    width for each token of the step, twice where compressed spans overlap (small ratios).
+    width, in fp32, for two spans and for every token of the step.
     """
     compression = shape.compression
     if compression is None:
@@ -211,15 +213,14 @@ def _compressed(shape: ModelShape, pipeline: int) -> tuple[tuple[CacheGroup, ...
         layers = _layers_on_rank(count, pipeline)
         if ratio:
             row = Fraction(_COMPRESSED_ROW_BYTES + (index if ratio == small else 0), ratio)
-            overlap = 2 if ratio == small else 1
-            compressor = 4 * overlap * 2 * (dim + (shape.index_head_dim or 0 if ratio == small else 0))
+            compressor = 4 * _COMPRESSOR_SPANS * 2 * (dim + (shape.index_head_dim or 0 if ratio == small else 0))
             groups.append(CacheGroup(kind=CacheKind.FULL, layer_count=layers, token_bytes=row, name=f"rows 1:{ratio}"))
             groups.append(
                 CacheGroup(
                     kind=CacheKind.WINDOW,
                     layer_count=layers,
                     token_bytes=Fraction(compressor),
-                    window_tokens=max(1, ratio * overlap),
+                    window_tokens=ratio * _COMPRESSOR_SPANS,
                     name=f"compressor 1:{ratio}",
                 )
             )

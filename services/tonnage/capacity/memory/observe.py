@@ -64,9 +64,13 @@ def _runtime(found: Asked, core: Core) -> Iterator[Observation]:
 
 
 def _graphs(found: Asked, core: Core) -> Iterator[Observation]:
-    size = found.row.number("cudagraph_gib")
-    if size is not None and size > 0:
-        yield Observation(constant="graphs_large" if overheads.large_graphs(core.setup) else "graphs_dense", value=size)
+    size, setup = found.row.number("cudagraph_gib"), core.setup
+    if size is None or size <= 0:
+        return
+    if setup.at_least(*overheads.FIRST_GRAPHS_IN_BUDGET) and setup.sequences <= overheads.FEW_SEQUENCES:
+        yield Observation(constant="graphs_few", value=size)
+    else:
+        yield Observation(constant="graphs_large" if overheads.large_graphs(setup) else "graphs_dense", value=size)
 
 
 def _residue(found: Asked, core: Core) -> Iterator[Observation]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tonnage.capacity.memory.parameters import dense_width
 from tonnage.capacity.memory.version import Version
 from tonnage.domain.finding import Origin
 from tonnage.units import GIB, gib_to_bytes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _NEW_SAMPLER: Final = Version(0, 17)
 _NEW_RUNTIME: Final = Version(0, 18)
 FIRST_GRAPHS_IN_BUDGET: Final = Version(0, 21)
+FEW_SEQUENCES: Final = 256
 _LARGE_MODEL_PARAMETERS: Final = 40 * 10**9
 _ACCELERATORS_PER_HOST: Final = 8
 _NO_LINK: Final = ("rtx", "geforce", "l4", "l40", "l20", "a10", "t4", "arc", "rx-", "jetson", "gb10")
@@ -69,7 +71,7 @@ def forward_bytes(setup: Setup) -> int | None:
 def _active_width(shape: ModelShape) -> int | None:
     """Return the feed-forward width one token passes through."""
     if shape.experts is None:
-        return shape.intermediate_size
+        return dense_width(shape)
     experts = shape.experts
     per_token = experts.per_token_count if experts.per_token_count is not None else 1
     shared = experts.shared_intermediate_size
@@ -210,6 +212,8 @@ def graphs(setup: Setup, constants: Constants) -> Amount:
         return exactly(0, "eager mode: no graphs", Origin.DERIVED)
     if setup.engine in {"llama.cpp", "generic", "tensorrt-llm"}:
         return exactly(0, "not counted apart for this engine", Origin.ASSUMED)
+    if setup.engine == "vllm" and setup.at_least(*FIRST_GRAPHS_IN_BUDGET) and setup.sequences <= FEW_SEQUENCES:
+        return _fitted(constants.graphs_few, "graphs of a short list of sizes")
     found = constants.graphs_large if large_graphs(setup) else constants.graphs_dense
     return _fitted(found, "graphs of the default list of sizes")
 

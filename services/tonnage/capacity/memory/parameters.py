@@ -52,7 +52,9 @@ class Parts:
     dense_count: int
     """Dense and shared feed-forward."""
     key_value_count: int
-    """Key and value projections, never split below one head."""
+    """Key and value projections of full layers, never split below one head."""
+    window_key_value_count: int
+    """The same of window layers."""
     tower_count: int
     stated_total: int | None
     """Total of the text part, where somebody stated it."""
@@ -67,7 +69,13 @@ class Parts:
     @property
     def linear_count(self) -> int:
         """Return the counted parameters between the ends, experts aside."""
-        return self.attention_count + self.copied_count + self.dense_count + self.key_value_count
+        return (
+            self.attention_count
+            + self.copied_count
+            + self.dense_count
+            + self.key_value_count
+            + self.window_key_value_count
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +83,7 @@ class _Attention:
     split: int = 0
     copied: int = 0
     key_value: int = 0
+    window_key_value: int = 0
 
 
 def full_layer_count(shape: ModelShape) -> int:
@@ -144,7 +153,8 @@ def _attention(shape: ModelShape) -> _Attention:
     return _Attention(
         split=per_full.split * full + per_window.split * window + state,
         copied=per_full.copied * full + index,
-        key_value=per_full.key_value * full + per_window.key_value * window,
+        key_value=per_full.key_value * full,
+        window_key_value=per_window.key_value * window,
     )
 
 
@@ -210,6 +220,7 @@ def parts(shape: ModelShape) -> Parts:
         copied_count=attention.copied,
         dense_count=_dense(shape),
         key_value_count=attention.key_value,
+        window_key_value_count=attention.window_key_value,
         tower_count=shape.tower.parameter_count if shape.tower is not None else 0,
         stated_total=None,
     )
@@ -221,3 +232,16 @@ def _stated_total(shape: ModelShape, counted: int) -> int | None:
     if total is None or _NAMED_TOTAL not in shape.extra:
         return total
     return None if abs(counted / total - 1) <= _NAME_ROUNDING else total
+
+
+def dense_width(shape: ModelShape) -> int | None:
+    """Return the stated feed-forward width, else the one that balances the total; None when neither is known."""
+    if shape.intermediate_size is not None or shape.experts is not None:
+        return shape.intermediate_size
+    hidden, layers, total = shape.hidden_size, shape.layer_count, shape.total_parameter_count
+    if hidden is None or layers is None or total is None:
+        return None
+    counted = parts(shape)
+    rest = total - counted.ends_count - counted.linear_count
+    matrices = 2 if shape.architecture in _UNGATED else 3
+    return rest // (matrices * hidden * layers) if rest > 0 else None

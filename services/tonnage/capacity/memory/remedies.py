@@ -82,7 +82,9 @@ def _by_cache_type(core: Core, constants: Constants) -> Remedy | None:
         return None
     tokens = other.request_tokens
     fits = f": {other.requests(tokens):,} requests of {tokens:,} tokens fit" if tokens is not None else ""
-    return Remedy(change="kv_cache_type", value=wanted, message=f"keep the cache in 8 bits{fits}; check the quality first")
+    return Remedy(
+        change="kv_cache_type", value=wanted, message=f"keep the cache in 8 bits{fits}; check the quality first"
+    )
 
 
 def _by_length(core: Core) -> Remedy | None:
@@ -101,7 +103,9 @@ def _by_concurrency(core: Core) -> Remedy | None:
     if not 0 < fits < core.concurrency:
         return None
     return Remedy(
-        change="concurrency", value=str(fits), message=f"admit {fits:,} requests of {tokens:,} tokens at once, queue the rest"
+        change="concurrency",
+        value=str(fits),
+        message=f"admit {fits:,} requests of {tokens:,} tokens at once, queue the rest",
     )
 
 

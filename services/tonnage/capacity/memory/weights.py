@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from tonnage.capacity.memory.parameters import Parts, parts
+from tonnage.capacity.memory.parameters import Parts, parts, sliding_kv_heads
 from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,15 +35,31 @@ class RankWeights:
 @dataclass(frozen=True, slots=True)
 class _Split:
     tensor: int
+    attention: int
+    """Ranks the attention is dealt over: fewer than tensor where it runs data-parallel inside the group."""
     pipeline: int
     experts: int
     kv_heads: int | None
+    window_kv_heads: int | None
+
+    def heads(self, count: int | None) -> int:
+        """Return over how many ranks key and value projections are split."""
+        return min(self.attention, count) if count is not None else self.attention
 
 
 def _split(question: MemoryQuestion) -> _Split:
     tensor = question.tensor_parallel
+    inside = question.engine == "sglang" and 1 < question.data_parallel <= tensor
+    attention = tensor // question.data_parallel if inside else tensor
     experts = tensor * question.data_parallel if question.expert_parallel > 1 else tensor
-    return _Split(tensor, question.pipeline_parallel, max(experts, question.expert_parallel), question.shape.kv_head_count)
+    return _Split(
+        tensor=tensor,
+        attention=max(1, attention),
+        pipeline=question.pipeline_parallel,
+        experts=max(experts, question.expert_parallel),
+        kv_heads=question.shape.kv_head_count,
+        window_kv_heads=sliding_kv_heads(question.shape),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +69,17 @@ class _Bytes:
     embedding: Fraction
     head: Fraction
     experts: Fraction
+    attention: Fraction
     split: Fraction
     copied: Fraction
     key_value: Fraction
+    window_key_value: Fraction
     tower: Fraction
 
     @property
     def total(self) -> Fraction:
-        return self.embedding + self.head + self.experts + self.split + self.copied + self.key_value + self.tower
+        layers = self.attention + self.split + self.copied + self.key_value + self.window_key_value
+        return self.embedding + self.head + self.experts + layers + self.tower
 
 
 def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> Fraction:
@@ -97,9 +116,11 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
         embedding=(count.ends_count - count.head_count) * kind.ends_bytes,
         head=count.head_count * kind.ends_bytes,
         experts=count.expert_count * kind.expert_bytes * _padding(question, kind, question.tensor_parallel),
-        split=count.attention_count * attention + count.dense_count * kind.dense_bytes * scale + rest,
+        attention=count.attention_count * attention,
+        split=count.dense_count * kind.dense_bytes * scale + rest,
         copied=count.copied_count * attention,
         key_value=count.key_value_count * attention,
+        window_key_value=count.window_key_value_count * attention,
         tower=count.tower_count * kind.ends_bytes,
     )
 
@@ -108,7 +129,10 @@ def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
     total = shape.total_parameter_count
     if total is None:
         raise InvalidInput.field(
-            "shape.total_parameter_count", None, "is required and absent", "state it, or layers and sizes, or the weights"
+            "shape.total_parameter_count",
+            None,
+            "is required and absent",
+            "state it, or layers and sizes, or the weights",
         )
     wide = shape.unquantized_parameter_count if shape.unquantized_parameter_count is not None else 0
     if wide > total:
@@ -120,9 +144,11 @@ def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
         embedding=wide * kind.ends_bytes,
         head=zero,
         experts=zero,
+        attention=zero,
         split=(total - wide) * kind.dense_bytes,
         copied=zero,
         key_value=zero,
+        window_key_value=zero,
         tower=zero,
     )
 
@@ -130,24 +156,28 @@ def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
 def _from_inventory(found: WeightInventory) -> _Bytes:
     rest = found.total_bytes - found.embedding_bytes - found.expert_bytes - found.replicated_bytes - found.tower_bytes
     if rest < 0:
-        raise InvalidInput.field("inventory.total_bytes", found.total_bytes, "is below the sum of its parts", "check them")
+        raise InvalidInput.field(
+            "inventory.total_bytes", found.total_bytes, "is below the sum of its parts", "check them"
+        )
     zero = Fraction(0)
     return _Bytes(
         embedding=Fraction(found.embedding_bytes),
         head=zero,
         experts=Fraction(found.expert_bytes),
+        attention=zero,
         split=Fraction(rest),
         copied=Fraction(found.replicated_bytes),
         key_value=zero,
+        window_key_value=zero,
         tower=Fraction(found.tower_bytes),
     )
 
 
 def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction, str, tuple[tuple[str, int], ...]]:
     """Return the fullest stage's bytes: most layers, and the larger of the two ends."""
-    kv_split = min(split.tensor, split.kv_heads) if split.kv_heads is not None else split.tensor
     share = Fraction(-(-layers // split.pipeline), layers) if layers is not None else Fraction(1, split.pipeline)
-    per_layer = share * (whole.split / split.tensor + whole.copied + whole.key_value / kv_split)
+    heads = whole.key_value / split.heads(split.kv_heads) + whole.window_key_value / split.heads(split.window_kv_heads)
+    per_layer = share * (whole.attention / split.attention + whole.split / split.tensor + whole.copied + heads)
     experts = share * whole.experts / split.experts
     if split.pipeline == 1:
         ends, stage = whole.embedding + whole.head, "every rank"
@@ -168,9 +198,7 @@ def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction,
     return per_layer + experts + ends + towers, stage, shown
 
 
-def rank_weights(
-    question: MemoryQuestion, kind: WeightFormat, beside: tuple[tuple[str, int], ...]
-) -> RankWeights:
+def rank_weights(question: MemoryQuestion, kind: WeightFormat, beside: tuple[tuple[str, int], ...]) -> RankWeights:
     """Return the weights on the fullest rank; ``beside`` are named bytes every rank holds with them.
 
     Declared bytes per parameter multiply all parameters, experts included.

@@ -1,6 +1,7 @@
 """``tonnage ingest``: store benchmark files of any supported load tool."""
 
 import asyncio
+import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ def ingest(  # noqa: PLR0913 -- flags of one command
     ] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Read, check and tell, but store nothing.")] = False,
     request_id: Annotated[
-        str, Option(help="Makes the upload safe to repeat; several files get it with their path.")
+        str, Option(help="Makes the upload safe to repeat; several files get it with their path's digest.")
     ] = "",
     by: Annotated[str, Option(help="Who pushes: a person, a team.")] = "",
     ci_job: Annotated[str, Option(help="CI job that pushes.")] = "",
@@ -63,10 +64,15 @@ def packed(paths: Sequence[str], flags: LabelFlags, request_id: str = "") -> lis
         Parcel(
             file=item,
             labels=book.of(item),
-            request_id=request_id if single or not request_id else f"{request_id}/{item.shown}",
+            request_id=request_id if single or not request_id else f"{request_id}/{_digest(item.shown)}",
         )
         for item in files
     ]
+
+
+def _digest(text: str) -> str:
+    """Return a path as a request id may hold it: short, and the same each time."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 async def _send(asking: Ingest, parcels: list[Parcel], sender: Sender) -> list[Outcome]:

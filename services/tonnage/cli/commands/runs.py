@@ -73,7 +73,7 @@ def _table(rows: list[messages.Run]) -> RenderableType:
         )
         for item in rows
     ]
-    return table("", ("run", "file", "tool", "sweep", "configuration", "measured"), cells)
+    return table("", ("run", "file", "tool", "sweep", "configuration", "measured"), cells, whole=(0,))
 
 
 def _when(item: messages.Run, name: str) -> str:

@@ -38,8 +38,10 @@ class Running:
         """Start everything and wait until it is healthy. Raises ``NotRunning`` when something does not come up."""
         self.site.check()
         app = sites.ui_app() if with_ui else None
-        for server, port in (("ingest", self.site.ingest_port), ("planning", self.site.planning_port)):
-            await self._start_server(server, port)
+        await asyncio.gather(
+            self._start_server("ingest", self.site.ingest_port),
+            self._start_server("planning", self.site.planning_port),
+        )
         await self._until(self._servers_serve, "the servers")
         if app is not None:
             await self._start_ui(app)

@@ -19,7 +19,7 @@ def findings(items: Iterable[messages.Finding], title: str = "Findings") -> list
     if not ordered:
         return []
     rows = [(word(messages.Severity, item.severity), item.code, _where(item), _remedy(item)) for item in ordered]
-    return [table(title, ("", "code", "what", "what to do"), rows)]
+    return [table(title, ("", "code", "what", "what to do"), rows, whole=(1,))]
 
 
 def _where(item: messages.Finding) -> str:

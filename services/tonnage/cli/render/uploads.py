@@ -23,7 +23,7 @@ def uploads(outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
     told = [item for item in outcomes if not item.skipped and not isinstance(item.error, Unavailable)]
     if told:
         columns = ("file", "format", "runs", "levels usable", "sweep", "missing for a plan")
-        yield table("", columns, [_row(item) for item in told])
+        yield table("", columns, [_row(item) for item in told], whole=(0,))
     answers = [item.answer for item in outcomes if item.answer is not None]
     found = [*(finding for answer in answers for finding in (*answer.findings, *_run_findings(answer)))]
     yield from findings(unlike(found))
@@ -58,16 +58,16 @@ def _run_findings(answer: messages.IngestReportResponse) -> Iterator[messages.Fi
 
 
 def unlike(items: Sequence[messages.Finding]) -> list[messages.Finding]:
-    """Return one finding of each that says the same, with how often it was said."""
-    counted = Counter((item.code, item.severity, item.message, item.remedy) for item in items)
-    first = {(item.code, item.severity, item.message, item.remedy): item for item in reversed(items)}
+    """Return one finding of each code and remedy: the first, with how often the like was said."""
+    alike: dict[tuple[str, int, str], list[messages.Finding]] = {}
+    for item in items:
+        alike.setdefault((item.code, item.severity, item.remedy), []).append(item)
     merged = []
-    for key, count in counted.items():
+    for group in alike.values():
         item = messages.Finding()
-        item.CopyFrom(first[key])
-        if count > 1:
-            item.path = ""
-            item.message = f"{item.message} ({count} times)"
+        item.CopyFrom(group[0])
+        if len(group) > 1:
+            item.message += f" (and {len(group) - 1} more of this code)"
         merged.append(item)
     return merged
 

@@ -132,7 +132,7 @@ class FakeIngest:
         if not request.reason.strip():
             raise Refused.field("reason", "is required and absent; state it")
         with self.memory.lock:
-            before = self.memory.retract(list(request.runs))
+            before = self.memory.retract(list(request.runs), dry=request.validate_only)
             return pb.RetractRunsResponse(data_version=self.memory.data_version, already_retracted=before)
 
 

@@ -60,12 +60,14 @@ class Memory:
         self.runs[stored.name] = Kept(stored)
         return stored.name, True
 
-    def retract(self, names: list[str]) -> list[str]:
+    def retract(self, names: list[str], *, dry: bool = False) -> list[str]:
         """Take runs out of the answers; return those that were out before. Unknown ones refuse the whole."""
         for name in names:
             if name not in self.runs:
                 raise Refused.not_stored("run", name)
         before = [name for name in names if self.runs[name].retired]
+        if dry:
+            return before
         for name in names:
             self.runs[name].retired = self.runs[name].retired or _RETRACTED
         if len(before) < len(set(names)):

@@ -98,7 +98,7 @@ class FakeServers:
         )
 
 
-def _health() -> grpc.GenericRpcHandler[Any, Any]:
+def _health() -> grpc.GenericRpcHandler:
     service, _, name = wire.HEALTH_METHOD.strip("/").partition("/")
     check: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(lambda _data, _context: _SERVING)
     return grpc.method_handlers_generic_handler(service, {name: check})

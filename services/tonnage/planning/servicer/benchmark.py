@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tonnage.planning.codec import curve as curve_codec
 from tonnage.planning.codec import listing as listing_codec
+from tonnage.planning.codec import retest as retest_codec
 from tonnage.planning.codec.presence import optional
-from tonnage.planning.usecase import curve, listing
+from tonnage.planning.usecase import curve, listing, retest
 from tonnage.rpc.codec.run import run_name_parts
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Context = grpc.aio.ServicerContext[Any, Any]
 
-REPEATED: Final = ("ListConfigurations", "GetCurve")
+REPEATED: Final = ("ListConfigurations", "GetCurve", "CheckRetest")
 
 
 class BenchmarkServicer:
@@ -55,3 +56,10 @@ class BenchmarkServicer:
         asked = curve_codec.decode_curve(request)
         snapshot = await self._desk.snapshot(optional(request, "min_data_version"), context)
         return curve_codec.encode_curve(await self._desk.run(partial(curve.curve, asked, snapshot, self._desk.book)))
+
+    async def CheckRetest(self, request: pb.CheckRetestRequest, context: Context) -> pb.CheckRetestResponse:  # noqa: N802 -- the name in the proto
+        """Say what has to be measured again."""
+        asked = retest_codec.decode_retest(request, self._desk.today())
+        snapshot = await self._desk.snapshot(optional(request, "min_data_version"), context)
+        listing, findings = await self._desk.run(partial(retest.retest, asked, snapshot, self._desk.book))
+        return retest_codec.encode_retest(listing, findings, asked.as_of)

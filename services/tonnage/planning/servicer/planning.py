@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tonnage.capacity.demand import summarize
 from tonnage.errors import at
+from tonnage.planning.codec import comparison
+from tonnage.planning.codec import explore as explore_codec
 from tonnage.planning.codec import memory as memory_codec
 from tonnage.planning.codec import plan as plan_codec
+from tonnage.planning.codec import replay as replay_codec
 from tonnage.planning.codec import sizing as sizing_codec
-from tonnage.planning.codec.presence import optional
-from tonnage.planning.usecase import fit, plan, servers, utilization
+from tonnage.planning.codec.presence import chosen, optional
+from tonnage.planning.usecase import explore, fit, plan, replay, servers, utilization
+from tonnage.rpc.codec.run import encode_run
 from tonnage.v1 import planning_service_pb2 as pb
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
     import grpc.aio
 
     from tonnage.planning.codec.evidence import RunMessages
     from tonnage.planning.desk import Desk
+    from tonnage.planning.usecase.explore import Point
     from tonnage.planning.usecase.plan import Prepared
     from tonnage.store.base import Snapshot
+    from tonnage.v1 import plan_pb2
 
     Context = grpc.aio.ServicerContext[Any, Any]
 
 REPEATED: Final = ("PlanCapacity", "FitVram", "EstimateTokenDemand", "ComputeUtilization", "EstimateServerCount")
+_POINTS_AT_ONCE: Final = 8
 
 
 class PlanningServicer:
@@ -75,3 +85,47 @@ class PlanningServicer:
     ) -> pb.EstimateServerCountResponse:
         """Count servers from stated demand and capacity."""
         return sizing_codec.encode_servers(*servers.count(sizing_codec.decode_servers(request)))
+
+    async def ExplorePlans(  # noqa: N802 -- the name in the proto
+        self, request: pb.ExplorePlansRequest, context: Context
+    ) -> AsyncIterator[pb.ExplorePlansResponse]:
+        """Plan at each point of some ranges; a caller that goes away stops it within a few points."""
+        with at("base"):
+            asked = plan_codec.decode_plan_request(request.base, self._desk.today())
+        axes = explore_codec.decode_axes(request.axes)
+        snapshot = await self._desk.snapshot(optional(request.base, "min_data_version"), context)
+        with at("base"):
+            prepared = plan.prepare(asked, snapshot, self._desk.book)
+        varied = await self._desk.run(partial(explore.requests, prepared.request, axes))
+        points = explore.points(prepared, varied, snapshot, self._desk.book, self._desk.release)
+        while batch := await self._desk.run(partial(_next_points, points)):
+            for message in batch:
+                yield message
+
+    async def ComparePlans(self, request: pb.ComparePlansRequest, context: Context) -> pb.ComparePlansResponse:  # noqa: N802 -- the name in the proto
+        """Say what differs between two plans."""
+        chosen(request, "before", "before_request", "give before_plan or before_request")
+        chosen(request, "after", "after_request", "give after_plan or after_request")
+        before = await self._side(request, "before", context)
+        after = await self._side(request, "after", context)
+        return await self._desk.run(partial(comparison.compare, before, after))
+
+    async def _side(self, request: pb.ComparePlansRequest, side: str, context: Context) -> plan_pb2.Plan:
+        if request.WhichOneof(side) == f"{side}_plan":  # type: ignore[arg-type]  # both sides are oneofs
+            return comparison.kept_plan(getattr(request, f"{side}_plan"), f"{side}_plan")
+        with at(f"{side}_request"):
+            return (await self.PlanCapacity(getattr(request, f"{side}_request"), context)).plan
+
+    async def ReplayPlan(self, request: pb.ReplayPlanRequest, _context: Context) -> pb.ReplayPlanResponse:  # noqa: N802 -- the name in the proto
+        """Compute a kept plan again from what it holds."""
+        return await self._desk.run(partial(self._replayed, request))
+
+    def _replayed(self, request: pb.ReplayPlanRequest) -> pb.ReplayPlanResponse:
+        kept = replay_codec.decode_kept(comparison.kept_plan(request.plan, "plan"))
+        planned = replay.replay(kept, self._desk.release)
+        again = plan_codec.encode_plan(planned.plan, [encode_run(run) for run in planned.evidence_runs])
+        return replay_codec.encode_replay(request.plan, again, kept)
+
+
+def _next_points(points: Iterator[Point]) -> list[pb.ExplorePlansResponse]:
+    return [explore_codec.encode_point(point) for point in islice(points, _POINTS_AT_ONCE)]

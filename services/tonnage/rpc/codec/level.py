@@ -73,6 +73,7 @@ def decode_quality(message: pb.Quality) -> Quality:
         checks.name(key, getattr(message, key))
     score = present(message, "score")
     checks.finite("score", score)
+    magnitude("score", None if score is None else abs(score))
     return Quality(suite=message.suite, suite_version=message.suite_version or None, score=score)
 
 

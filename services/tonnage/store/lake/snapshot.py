@@ -49,8 +49,9 @@ class LakeSnapshot:
         table = f"{self._generation.database}.runs"
         counted = self._generation.rows(f"SELECT count(*) AS total FROM {table} WHERE {where}", parameters)
         if cut is not None:
-            where += " AND (ingested_at < ? OR (ingested_at = ? AND run_id > ?))"
-            parameters = [*parameters, cut.ingested_at, cut.ingested_at, cut.run_id]
+            where += " AND (ingested_at < ?::TIMESTAMPTZ OR (ingested_at = ?::TIMESTAMPTZ AND run_id > ?))"
+            ingested_at = cut.ingested_at.isoformat()
+            parameters = [*parameters, ingested_at, ingested_at, cut.run_id]
         rows = self._generation.rows(
             f"SELECT * FROM {table} WHERE {where} ORDER BY ingested_at DESC, run_id LIMIT ?",
             [*parameters, page.limit + 1],

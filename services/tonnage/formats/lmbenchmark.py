@@ -1,0 +1,83 @@
+"""LMBenchmark (LMCache multi-round QA): a CSV of one row a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tonnage.domain.measurement import Run
+from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.reading.assemble import Point, grouped
+from tonnage.formats.reading.fields import Fields
+from tonnage.formats.reading.names import epoch_s
+from tonnage.formats.reading.notes import FAILURES_NOT_REPORTED, note
+from tonnage.formats.reading.requests import Requests
+from tonnage.formats.reading.tables import rows
+from tonnage.units import MS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tonnage.domain.finding import Finding
+
+_NEW_TEXT_ALONE: Final = note(
+    "PROMPT_MAY_LEAVE_OUT_HISTORY",
+    "some versions count only the new text of each round as prompt tokens, not the history sent with it",
+    path="input_tokens_mean",
+    remedy="compare with the engine's own count",
+)
+_COLUMNS: Final = frozenset({"prompt_tokens", "generation_tokens", "ttft", "generation_time"})
+
+
+class LmBenchmark:
+    """Reads the request rows; rate and model are in file and folder names alone."""
+
+    name = "lmbenchmark"
+    title = "LMBenchmark (LMCache multi-round QA)"
+    recognised_by = "columns prompt_tokens, generation_tokens, ttft, generation_time"
+    metric_definitions = "lmbenchmark-1"
+    expects = (tuple(sorted(_COLUMNS)),)
+    definitions = (
+        Definition("ttft", "ttft", "request sent to first token; seconds"),
+        Definition("tpot", "generation_time / (generation_tokens - 1)", "of each request; seconds"),
+        Definition("itl", "", "not written"),
+        Definition("e2e", "finish_time - launch_time", "of each request; seconds"),
+        Definition("requests_per_s", "", "rows / (last finish - first launch); failures are not written"),
+    )
+
+    def recognises(self, head: Head) -> Match | None:
+        """Claim the request columns."""
+        return Match(score=100, why="LMBenchmark's columns") if set(head.columns) >= _COLUMNS else None
+
+    def read(self, source: Source) -> Iterator[Run | Finding]:
+        """Yield the one level of all rows."""
+        requests = Requests()
+        for place, row in rows(source):
+            _add(requests, Fields(row, place))
+        header = Run(
+            tool=self.name,
+            metric_definitions=self.metric_definitions,
+            levels=(),
+            findings=(FAILURES_NOT_REPORTED, _NEW_TEXT_ALONE),
+        )
+        level = requests.level(duration_s=requests.duration_s, failures_known=False)
+        yield from grouped([Point(header, level, epoch_s(requests.first_start_s))])
+
+
+def _add(requests: Requests, row: Fields) -> None:
+    launched, finished = row.number("launch_time"), row.number("finish_time")
+    generated, generation_s = row.number("generation_tokens"), row.number("generation_time")
+    first_s = row.number("ttft")
+    tpot_ms = None
+    if generated is not None and generated > 1 and generation_s is not None:
+        tpot_ms = generation_s * MS_PER_S / (generated - 1)
+    requests.completed(
+        e2e_ms=None if launched is None or finished is None else (finished - launched) * MS_PER_S,
+        ttft_ms=None if first_s is None else first_s * MS_PER_S,
+        tpot_ms=tpot_ms,
+        input_tokens=row.number("prompt_tokens"),
+        output_tokens=generated,
+    )
+    requests.spans(launched, finished)
+
+
+FORMAT: Final = LmBenchmark()
