@@ -18,7 +18,6 @@ from tonnage.planning.server import services
 from tonnage.rpc import logs
 from tonnage.rpc.server import ServerOptions, start
 from tonnage.store.base import Append, Receipt
-from tonnage.store.memory import MemoryStore
 from tonnage.v1 import (
     benchmark_service_pb2_grpc,
     catalog_service_pb2_grpc,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Level, Run
     from tonnage.store.base import StoreReader
+    from tonnage.store.memory import MemoryStore
 
 MODEL = "meta-llama/Llama-3.1-8B-Instruct"
 TODAY = "2026-11-30"

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tonnage.capacity import cost, lengths, notes, sizing, sweeps
+from tonnage.capacity import cost, notes, sizing, sweeps
 from tonnage.capacity.exact import as_float, exact
-from tonnage.capacity.slo import slo_capacity
 from tonnage.capacity.works import described
 from tonnage.domain.finding import Evidence, Finding, Severity, weakest
 from tonnage.domain.plan import Bottleneck, BucketCapacity, Candidate, CapacityBound, Rejection
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tonnage.capacity.sweeps import CandidateCurves, Choice
-    from tonnage.domain.plan import CapacityPolicy, DemandSummary, PlanRequest, ReserveBreakdown, SloCapacity
-    from tonnage.domain.workload import DemandBucket, Slo
+    from tonnage.domain.plan import DemandSummary, PlanRequest, ReserveBreakdown
+    from tonnage.domain.workload import DemandBucket
 
 NOT_FEASIBLE_CODES = frozenset({"SLO_NOT_MET", "FAILOVER_IMPOSSIBLE"})
 """Rejections that were measured; all others say that something is not known."""
@@ -53,7 +52,7 @@ def plan_candidate(asked: Asked, curves: CandidateCurves) -> Candidate | Rejecti
 
 def _bucket(asked: Asked, bucket: DemandBucket, choice: Choice) -> BucketCapacity:
     peak = asked.peak * exact(bucket.share)
-    capacity = _capacity(choice, bucket, asked.request.workload.slo, asked.request.policy)
+    capacity = sweeps.capacity_of(choice.sweep, bucket.work, asked.request.workload.slo, asked.request.policy)
     q_slo = capacity.q_slo_requests_per_s
     return BucketCapacity(
         work=bucket.work,
@@ -62,16 +61,6 @@ def _bucket(asked: Asked, bucket: DemandBucket, choice: Choice) -> BucketCapacit
         measured_work=choice.sweep.work,
         replicas_before_reserve=None if q_slo is None else float(peak) / q_slo,
     )
-
-
-def _capacity(choice: Choice, bucket: DemandBucket, slo: Slo, policy: CapacityPolicy) -> SloCapacity:
-    measured = choice.sweep.work
-    found = slo_capacity(choice.sweep.curve, lengths.slo_for(slo, measured, bucket.work), policy)
-    if choice.apart.same or choice.sweep.curve.unusable is not None:
-        return found
-    if choice.apart.too_far:
-        return lengths.refused(found, measured, bucket.work, choice.apart)
-    return lengths.convert(found, measured, bucket.work)
 
 
 def _counted(

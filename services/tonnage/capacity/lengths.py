@@ -170,6 +170,10 @@ def refused(capacity: SloCapacity, measured: Work, wanted: Work, apart: Distance
 
 def too_far(measured: Work, wanted: Work, apart: Distance) -> Finding:
     """Return the finding of a size that no sweep speaks of."""
+    remedy = f"measure a sweep of {described(wanted)}"
+    if type(measured) is not type(wanted):
+        message = f"no stored run is of {kind_of(wanted)} work; the nearest sweep has {described(measured)}"
+        return notes.error("NO_MEASURED_RUN", message, path="buckets", remedy=remedy)
     how_far = f"{shown(apart.factor)} times apart" if math.isfinite(apart.factor) else "not comparable"
     reason = f" ({apart.why})" if apart.why else ""
     return notes.error(
@@ -177,5 +181,5 @@ def too_far(measured: Work, wanted: Work, apart: Distance) -> Finding:
         f"{described(wanted)} was not measured; the nearest sweep has {described(measured)}, {how_far}{reason}; "
         f"nothing is predicted beyond {shown(FARTHEST_RATIO)} times",
         path="buckets",
-        remedy=f"measure a sweep of {described(wanted)}",
+        remedy=remedy,
     )

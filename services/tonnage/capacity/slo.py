@@ -64,7 +64,7 @@ def slo_capacity(
     return SloCapacity(
         bound=CapacityBound.EXACT if walk.missed else CapacityBound.AT_LEAST,
         policy=policy,
-        reason=_reason(slo, walk, best),
+        reason=_reason(slo, walk, best, interpolated=used if interpolated else None),
         q_slo_requests_per_s=used,
         measured_requests_per_s=best.requests_per_s,
         crossing_requests_per_s=crossing,
@@ -142,13 +142,16 @@ def _binding(curve: Curve, slo: Slo, walk: Walk) -> Bottleneck:
     return Bottleneck.EVIDENCE
 
 
-def _reason(slo: Slo, walk: Walk, best: CurveLevel) -> str:
+def _reason(slo: Slo, walk: Walk, best: CurveLevel, *, interpolated: float | None) -> str:
     rate = f"{shown(best.requests_per_s)} requests/s at {best.label}"
     if slo.is_empty:
         return f"no limit was asked: the largest throughput measured, {rate}"
     if walk.end is None:
         return f"{rate} keeps every limit, and so does the highest load that can be told ({walk.inside[-1].label})"
-    return f"{rate} is the most inside the limits; at {walk.end[0].label} {walk.end[1].text}"
+    text = f"{rate} is the most inside the limits; at {walk.end[0].label} {walk.end[1].text}"
+    if interpolated is None:
+        return text
+    return f"{text}; between the two the limit is reached at {shown(interpolated)} requests/s"
 
 
 __all__ = ["Admissibility", "admissibility", "contradictions", "slo_capacity"]

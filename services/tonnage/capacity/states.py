@@ -35,7 +35,8 @@ class StateCoverage:
 def coverage(sweeps: Sequence[tuple[Curve, Sequence[Run]]]) -> tuple[StateCoverage, ...]:
     """Return each of the five states, covered or not.
 
-    A run that names its state covers that state, a stress run the peak. A ladder without a name covers the low state when its lowest load
+    A run that names its state covers that state, a stress run the peak.
+    A ladder without a name covers the low state when its lowest load
     is one request in flight, the typical one by any usable level, the peak when its knee or its drop was reached,
     and the soak when a level was held for an hour. A burst is never guessed.
     """

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tonnage.capacity import notes
+from tonnage.capacity import lengths, notes
 from tonnage.capacity.lengths import SAME_RATIO, Distance, distance
+from tonnage.capacity.slo import slo_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from tonnage.domain.configuration import Configuration
     from tonnage.domain.finding import Evidence, Finding
     from tonnage.domain.measurement import Work
+    from tonnage.domain.plan import CapacityPolicy, SloCapacity
+    from tonnage.domain.workload import Slo
 
 _NAMES_SHOWN: Final = 5
 
@@ -78,6 +81,17 @@ def _step(apart: Distance) -> float:
     if apart.same:
         return 0.0
     return math.inf if math.isinf(apart.factor) else 1.0 + math.floor(math.log(apart.factor) / math.log(SAME_RATIO))
+
+
+def capacity_of(sweep: SweepCurve, wanted: Work, slo: Slo, policy: CapacityPolicy) -> SloCapacity:
+    """Return what one sweep says of a request size, converted or refused where its lengths differ."""
+    apart = distance(sweep.work, wanted)
+    found = slo_capacity(sweep.curve, lengths.slo_for(slo, sweep.work, wanted), policy)
+    if apart.same or sweep.curve.unusable is not None:
+        return found
+    if apart.too_far:
+        return lengths.refused(found, sweep.work, wanted, apart)
+    return lengths.convert(found, sweep.work, wanted)
 
 
 def left_aside(choice: Choice) -> Iterable[Finding]:

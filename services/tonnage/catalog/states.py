@@ -83,7 +83,7 @@ def _stated(value: int | None, column: str, path: str) -> int:
     return value
 
 
-def state_shape(  # noqa: PLR0913 -- each argument is one fact of the row
+def state_shape(
     kind: str, sizes: Sizes, *, layer_count: int, parallel: bool, element_bytes: int | None, path: str
 ) -> StateShape:
     """Return the state of recurrent layers of a kind: delta, mamba1 or mamba2."""

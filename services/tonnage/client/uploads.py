@@ -32,6 +32,7 @@ class ReportOptions(TypedDict, total=False):
     given: Mapping[str, str]
     column_map: Mapping[str, str]
     sweep_id: str
+    default_sweep_id: str
     replace: bool
     ingested_by: str
     ci_job: str

@@ -48,6 +48,7 @@ def decode_report_metadata(message: pb.ReportMetadata) -> ReportRequest:
             given=dict(message.given),
             column_map=dict(message.column_map),
             sweep_id=message.sweep_id or None,
+            default_sweep_id=message.default_sweep_id or None,
             replace=message.replace,
             validate_only=message.validate_only,
             ingested_by=message.ingested_by or None,
@@ -150,6 +151,7 @@ def encode_receipt(item: RunAnswer) -> pb.RunReceipt:
         findings=encode_findings(gathered(run)),
         ordinal=item.ordinal,
         fingerprint=run.configuration.fingerprint,
+        sweep_id=run.sweep_id or "",
     )
 
 

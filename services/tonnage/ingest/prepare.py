@@ -49,7 +49,7 @@ def prepare_report(spooled: Spooled, request: ReportRequest) -> Prepared:
     reader = formats.recognise(source, request.format)
     found, findings = formats.read(source, Completed(reader, given))
     labels = _canonical_labels(given, request, source, reader)
-    runs = [_finished(run, given, spooled.report_id, labels) for run in found]
+    runs = [_finished(_swept(run, request), given, spooled.report_id, labels) for run in found]
     return Prepared(
         report_id=spooled.report_id,
         format=reader.name,
@@ -89,6 +89,17 @@ def _sniffed(source: Source) -> str | None:
         return None
 
 
+def _swept(run: Run, request: ReportRequest) -> Run:
+    """Return a run of one level in the upload's sweep, unless its file names one; a ladder is a sweep by itself.
+
+    Uploads of one CI job are told from those of another, since each measured anew.
+    """
+    if run.sweep_id is not None or request.default_sweep_id is None or len(run.levels) > 1:
+        return run
+    job = "" if request.ci_job is None else f"@{request.ci_job}"
+    return replace(run, sweep_id=request.default_sweep_id + job)
+
+
 def _finished(run: Run, given: Given, report_id: str, labels: keys.Pairs) -> Run:
     run = without_aliases(
         normal_run(run),
@@ -122,6 +133,7 @@ def _said(request: ReportRequest) -> tuple[object, ...]:
         dict(request.given),
         dict(request.column_map),
         request.sweep_id,
+        request.default_sweep_id,
         request.replace,
         request.ingested_by,
         request.ci_job,

@@ -43,6 +43,7 @@ class ReportRequest:
     given: Mapping[str, str] = field(default_factory=dict)
     column_map: Mapping[str, str] = field(default_factory=dict)
     sweep_id: str | None = None
+    default_sweep_id: str | None = None
     replace: bool = False
     validate_only: bool = False
     ingested_by: str | None = None
@@ -53,7 +54,7 @@ class ReportRequest:
         """Hold every text to a readable one; raise ``InvalidInput``."""
         check_namespace("namespace", self.namespace)
         checks.name("request_id", self.request_id, longest=_LONGEST_REQUEST_ID)
-        for key in ("filename", "format", "sweep_id", "ingested_by", "ci_job"):
+        for key in ("filename", "format", "sweep_id", "default_sweep_id", "ingested_by", "ci_job"):
             checks.name(key, getattr(self, key))
         checks.count("size_bytes", self.size_bytes, least=0)
         self._check_map()

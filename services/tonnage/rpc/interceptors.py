@@ -14,7 +14,7 @@ import grpc
 import grpc.aio
 import structlog
 
-from tonnage.errors import DeadlineExceeded, TonnageError, TooLarge
+from tonnage.errors import DeadlineExceeded, NotAvailable, TonnageError, TooLarge
 from tonnage.rpc.status import DETAILS_KEY, code_of, status_of
 
 if TYPE_CHECKING:
@@ -129,9 +129,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             call = self._begin(method, context)
             try:
                 self._admit(call, context)
-                async for reply in behaviour(_counted(call, request) if streamed else call.took(request), context):
-                    self._check_size(call.gave(reply))
-                    yield reply
+                replies = behaviour(_counted(call, request) if streamed else call.took(request), context)
+                if inspect.isawaitable(replies):
+                    await replies  # a handler that writes by itself, as the health service's does
+                else:
+                    async for reply in replies:
+                        self._check_size(call.gave(reply))
+                        yield reply
             except BaseException as error:
                 await self._fail(call, context, error)
                 raise
@@ -163,6 +167,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     async def _fail(self, call: Call, context: Context, error: BaseException) -> None:
         if isinstance(error, TonnageError):
             await self._abort(call, context, error)
+        elif isinstance(error, NotImplementedError) and context.code() == grpc.StatusCode.UNIMPLEMENTED:
+            # The generated base, for a method the protocol has and this server does not.
+            await self._abort(call, context, NotAvailable(f"this release does not serve {call.method}"))
         elif isinstance(error, Exception) and not isinstance(error, grpc.aio.AbortError):
             self._log.error("call failed", method=call.method, request_id=call.request_id, exc_info=error)
             text = f"a fault of the server; request id {call.request_id} finds it in the server's log"

@@ -152,7 +152,12 @@ async def start(options: ServerOptions, services: Sequence[Service], ready: Read
     checker = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checker, server)
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    running = Running(server, options, _bind(server, options), checker)
+    try:
+        port = _bind(server, options)
+    except InvalidInput:
+        await server.stop(None)
+        raise
+    running = Running(server, options, port, checker)
     await running.watch(names, ready)
     await server.start()
     return running

@@ -110,6 +110,7 @@ class ReportMetadata(_message.Message):
     INGESTED_BY_FIELD_NUMBER: _builtins.int
     CI_JOB_FIELD_NUMBER: _builtins.int
     SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    DEFAULT_SWEEP_ID_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     """Empty means "default"."""
     request_id: _builtins.str
@@ -128,6 +129,8 @@ class ReportMetadata(_message.Message):
     ci_job: _builtins.str
     size_bytes: _builtins.int
     """Size in bytes, when known; refused early when above the limit."""
+    default_sweep_id: _builtins.str
+    """Sweep of runs of one level where neither the file nor `sweep_id` names one; a folder's name, say."""
     @_builtins.property
     def given(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Fields of Configuration, Conditions and Run by their names, as text ("accelerator", "tensor_parallel", ...)."""
@@ -151,10 +154,11 @@ class ReportMetadata(_message.Message):
         ingested_by: _builtins.str = ...,
         ci_job: _builtins.str = ...,
         size_bytes: _builtins.int | None = ...,
+        default_sweep_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "size_bytes", b"size_bytes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "ci_job", b"ci_job", "column_map", b"column_map", "filename", b"filename", "format", b"format", "given", b"given", "ingested_by", b"ingested_by", "namespace", b"namespace", "replace", b"replace", "request_id", b"request_id", "size_bytes", b"size_bytes", "sweep_id", b"sweep_id", "validate_only", b"validate_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "ci_job", b"ci_job", "column_map", b"column_map", "default_sweep_id", b"default_sweep_id", "filename", b"filename", "format", b"format", "given", b"given", "ingested_by", b"ingested_by", "namespace", b"namespace", "replace", b"replace", "request_id", b"request_id", "size_bytes", b"size_bytes", "sweep_id", b"sweep_id", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__size_bytes: _TypeAlias = _typing.Literal["size_bytes"]  # noqa: Y015
     _WhichOneofArgType__size_bytes: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes"]  # noqa: Y015
@@ -204,6 +208,7 @@ class RunReceipt(_message.Message):
     FINDINGS_FIELD_NUMBER: _builtins.int
     ORDINAL_FIELD_NUMBER: _builtins.int
     FINGERPRINT_FIELD_NUMBER: _builtins.int
+    SWEEP_ID_FIELD_NUMBER: _builtins.int
     run: _builtins.str
     """`namespaces/{namespace}/runs/{run}`."""
     outcome: Global___RunOutcome.ValueType
@@ -213,6 +218,8 @@ class RunReceipt(_message.Message):
     ordinal: _builtins.int
     """Position in the upload, from 0."""
     fingerprint: _builtins.str
+    sweep_id: _builtins.str
+    """The curve its levels belong to."""
     @_builtins.property
     def missing_for_plan(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -228,10 +235,11 @@ class RunReceipt(_message.Message):
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
         ordinal: _builtins.int = ...,
         fingerprint: _builtins.str = ...,
+        sweep_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "fingerprint", b"fingerprint", "level_count", b"level_count", "missing_for_plan", b"missing_for_plan", "ordinal", b"ordinal", "outcome", b"outcome", "run", b"run", "usable_level_count", b"usable_level_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "fingerprint", b"fingerprint", "level_count", b"level_count", "missing_for_plan", b"missing_for_plan", "ordinal", b"ordinal", "outcome", b"outcome", "run", b"run", "sweep_id", b"sweep_id", "usable_level_count", b"usable_level_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

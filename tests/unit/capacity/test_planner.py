@@ -116,8 +116,8 @@ def test_a_model_nobody_measured_is_not_known() -> None:
 
 def test_a_modality_nobody_measured_is_not_known() -> None:
     found = planned(a_request(buckets=(DemandBucket(work=AudioWork(audio_s=30.0)),)))
-    assert (found.verdict, found.rejections[0].code) == (PlanVerdict.NOT_KNOWN, "LENGTHS_NOT_MEASURED")
-    assert "audio work was asked" in found.rejections[0].reason
+    assert (found.verdict, found.rejections[0].code) == (PlanVerdict.NOT_KNOWN, "NO_MEASURED_RUN")
+    assert "no stored run is of audio work" in found.rejections[0].reason
 
 
 def test_a_stated_field_must_be_what_was_measured() -> None:

@@ -16,13 +16,17 @@ _PEAK_FACTOR: Final = 2.0
 
 
 def complete(summaries: Sequence[pb.ConfigurationSummary]) -> pb.ConfigurationSummary | None:
-    """Return the most measured text configuration that lacks nothing a plan needs."""
+    """Return the text configuration with the most loads a size, among those that lack nothing a plan needs."""
     usable = [
         summary
         for summary in summaries
         if not summary.missing_for_plan and any(work.HasField("text") for work in summary.measured_work)
     ]
-    return max(usable, key=lambda summary: (summary.level_count, summary.configuration.fingerprint), default=None)
+    return max(usable, key=_loads_per_size, default=None)
+
+
+def _loads_per_size(summary: pb.ConfigurationSummary) -> tuple[float, str]:
+    return summary.level_count / len(summary.measured_work), summary.configuration.fingerprint
 
 
 def question_of(summary: pb.ConfigurationSummary) -> pb.GetCurveRequest:

@@ -230,10 +230,8 @@ def _verdict(found: Asked, core: Core) -> VerdictScore | None:
     if outcome != "ok" and outcome not in _FAILURES:
         return None
     starts = core.verdict is not FitVerdict.DOES_NOT_FIT
-    if outcome == "oom_runtime":
-        right = core.verdict is not FitVerdict.FITS
-    else:
-        right = starts is (outcome == "ok")
+    late = outcome == "oom_runtime"
+    right = core.verdict is not FitVerdict.FITS if late else starts is (outcome == "ok")
     return VerdictScore(id=found.row.id, started=outcome == "ok", right=right, verdict=core.verdict.value)
 
 

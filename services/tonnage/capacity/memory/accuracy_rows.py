@@ -2,7 +2,8 @@
 
 Required inputs. Weights: a model whose shape is known, the parallel sizes, a precision.
 Pool and verdict: those, the card or its memory, and the share of it the engine may use.
-Tokens and concurrency: a predicted pool, else the logged one. What else a log leaves out takes the engine's default for the card, as a user's start would.
+Tokens and concurrency: a predicted pool, else the logged one. What else a log leaves out
+takes the engine's default for the card, as a user's start would.
 """
 
 from __future__ import annotations

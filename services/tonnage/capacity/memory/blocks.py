@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tonnage.capacity.memory.layout import CacheGroup, CacheKind
@@ -16,7 +15,7 @@ from tonnage.capacity.memory.layout import CacheGroup, CacheKind
 if TYPE_CHECKING:
     from tonnage.capacity.memory.layout import Layout
 
-_NEARLY_EQUAL: Final = Fraction(5, 4)
+_NEARLY_EQUAL: Final = 5 / 4
 """Layer counts within this factor share groups of the larger size."""
 
 _CELL_PADDING: Final = 256
@@ -30,7 +29,9 @@ def ceil_div(value: int, by: int) -> int:
 class Pool(Protocol):
     """A cache pool of one rank."""
 
-    block_tokens: int
+    @property
+    def block_tokens(self) -> int:
+        """Return the tokens of one block."""
 
     def request_bytes(self, tokens: int, *, steady: bool) -> int:
         """Return what one request of a length takes: as admitted, or while decoding (steady)."""
@@ -49,7 +50,7 @@ class Pool(Protocol):
 class FlatPool:
     """Every layer keeps every token: blocks of ``block_tokens`` rows over all layers."""
 
-    token_bytes: Fraction
+    token_bytes: float
     block_tokens: int
 
     @property
@@ -127,7 +128,7 @@ class SharedPool:
         """Return what the release prints; neither meaning counts rows."""
         blocks = max(0, pool_bytes) // self.block_bytes
         if self.prints_requests:
-            return int(Fraction(blocks * max_len, self.request_blocks(max_len, steady=False)))
+            return blocks * max_len // self.request_blocks(max_len, steady=False)
         return blocks // sum(group.group_count for group in self.groups) * self.block_tokens
 
 
@@ -138,14 +139,14 @@ def _group_size(counts: list[int]) -> int:
 
 def _state_block(attention: CacheGroup, state: CacheGroup, block: int) -> int:
     """Return the attention block stretched until its page holds one state: a multiple of the engine's block."""
-    rows = -(-state.state_bytes // attention.token_bytes)
-    return ceil_div(int(rows), block) * block
+    rows = math.ceil(state.state_bytes / attention.token_bytes)
+    return ceil_div(rows, block) * block
 
 
 def shared_pool(
     found: Layout, *, block_tokens: int, step_tokens: int, state_pages: int, prints_requests: bool
 ) -> SharedPool:
-    """Return vLLM's pool of mixed layers: pages of one size, groups of one layer count."""
+    """Return the pool of mixed layers: pages of one size, groups of one layer count."""
     attention = [group for group in found.groups if group.kind is not CacheKind.STATE]
     states = found.of(CacheKind.STATE)
     block = block_tokens
@@ -185,19 +186,19 @@ class SeparatePools:
     groups: tuple[CacheGroup, ...]
     block_tokens: int
     step_tokens: int
-    window_ratio: Fraction | None
+    window_ratio: float | None
     """Window tokens kept for every full token; None keeps exactly what requests need."""
-    state_share: Fraction | None
+    state_share: float | None
     """State pool as a share of the rest; None keeps exactly what requests need."""
     prints_requests: bool = False
     """The engine prints requests x length as tokens."""
 
-    def _sum(self, kind: CacheKind) -> Fraction:
-        return sum((g.token_bytes * g.layer_count for g in self.groups if g.kind is kind), Fraction(0))
+    def _sum(self, kind: CacheKind) -> float:
+        return sum((g.token_bytes * g.layer_count for g in self.groups if g.kind is kind), 0.0)
 
     def request_bytes(self, tokens: int, *, steady: bool) -> int:
         """Return full rows, the window (and, when admitted, the step before it), and the state."""
-        total = Fraction(0)
+        total = 0.0
         rounded = ceil_div(tokens, self.block_tokens) * self.block_tokens
         for group in self.groups:
             if group.kind is CacheKind.STATE:
@@ -222,10 +223,10 @@ class SeparatePools:
         """Return the tokens of the full pool."""
         if self.prints_requests:
             return max(0, pool_bytes) * max_len // self.request_bytes(max_len, steady=False)
-        rest = Fraction(max(0, pool_bytes))
+        rest = float(max(0, pool_bytes))
         if self.state_share is not None and any(group.kind is CacheKind.STATE for group in self.groups):
             rest /= 1 + self.state_share
-        ratio = self.window_ratio if self.window_ratio is not None else Fraction(0)
+        ratio = self.window_ratio if self.window_ratio is not None else 0.0
         rate = self._sum(CacheKind.FULL) + ratio * self._sum(CacheKind.WINDOW)
         return int(rest // rate) if rate else 0
 
@@ -241,7 +242,7 @@ class CellPool:
     def request_bytes(self, tokens: int, *, steady: bool) -> int:
         """Return one slot's cells; a slot holds the window and a micro-batch, padded, however long it runs."""
         del steady
-        total = Fraction(0)
+        total = 0.0
         for group in self.groups:
             if group.kind is CacheKind.STATE:
                 total += group.layer_count * group.state_bytes
@@ -260,7 +261,7 @@ class CellPool:
         """Return the cells where every layer keeps every token."""
         if any(group.kind is not CacheKind.FULL for group in self.groups):
             return None
-        rate = sum((group.token_bytes * group.layer_count for group in self.groups), Fraction(0))
+        rate = sum((group.token_bytes * group.layer_count for group in self.groups), 0.0)
         return int(max(0, pool_bytes) // rate)
 
     def printed_tokens(self, pool_bytes: int, max_len: int) -> int:

@@ -8,7 +8,7 @@ figure that was fitted with logs that were left out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -78,4 +78,5 @@ def calibrate(observations: Sequence[Observation], prior: Constants = DEFAULT) -
     for name, other in _NEIGHBOURS.items():
         if name not in fitted and other in fitted:
             fitted[name] = fitted[other]
-    return replace(prior, **fitted)
+    changes: dict[str, Any] = dict(fitted)
+    return replace(prior, **changes)

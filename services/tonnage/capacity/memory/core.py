@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -18,12 +17,12 @@ from tonnage.errors import InvalidInput
 if TYPE_CHECKING:
     from tonnage.domain.memory import MemoryQuestion
 
-SPARE: Final = Fraction(1, 10)
+SPARE: Final = 1 / 10
 """Less of the pool to spare than this is tight."""
 _LONGEST: Final = 1 << 40
 _STATE_FP32: Final = 4
-_SGLANG_WINDOW_RATIO: Final = Fraction(4, 5)
-_SGLANG_STATE_SHARE: Final = Fraction(9, 10)
+_SGLANG_WINDOW_RATIO: Final = 4 / 5
+_SGLANG_STATE_SHARE: Final = 9 / 10
 
 
 @dataclass(frozen=True)

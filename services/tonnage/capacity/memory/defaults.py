@@ -26,7 +26,7 @@ _USUAL: Final = {"vllm": Version(0, 19), "sglang": Version(0, 5), "tensorrt-llm"
 _FIRST_WITH_COMPRESSION: Final = Version(0, 20)
 """No earlier release runs models of compressed attention."""
 FIRST_TWO_STEPS: Final = Version(0, 22)
-"""From here on two steps are in flight: what a window reserves counts the step's tokens twice (four logs, two families)."""
+"""From here on two steps are in flight, so a window reserves for both (four logs of two families)."""
 FIRST_V1: Final = Version(0, 8)
 _FIRST_092: Final = Version(0, 25)
 _FIRST_LARGE_STEP: Final = Version(0, 24)
@@ -169,9 +169,7 @@ def _formats(question: MemoryQuestion, filling: _Filling) -> tuple[WeightFormat,
     cache = question.kv_cache_type
     if cache is None or cache == "auto":
         cache = _own_cache(question, dtype)
-        filling.note(
-            f"kv_cache_type = {cache} ({'follows the model' if cache == dtype else 'what the engine takes for this model'})"
-        )
+        filling.note(f"kv_cache_type = {cache} ({'as the model' if cache == dtype else 'the engine takes it here'})")
     return weight_format(precision), cache_format(cache), 4 if dtype == "fp32" else 2
 
 

@@ -160,12 +160,28 @@ def _rest(core: Core) -> Iterator[Finding]:
         )
 
 
-def findings(core: Core) -> tuple[Finding, ...]:
+def _smaller_split(core: Core, smallest_count: int | None) -> Iterator[Finding]:
+    used = core.setup.question.tensor_parallel * core.setup.question.pipeline_parallel
+    if smallest_count is not None and smallest_count < used and core.verdict is not FitVerdict.FITS:
+        yield Finding(
+            code="SMALLER_SPLIT_FITS",
+            severity=Severity.WARNING,
+            message=(
+                f"{smallest_count} accelerators hold it and {used} do not hold it better: the runtime term grows to"
+                f" {gib(core.ledger.runtime.bytes)} with the buffers accelerators talk through"
+            ),
+            path="parallelism.tensor",
+            remedy=f"split over {smallest_count} and run more replicas",
+        )
+
+
+def findings(core: Core, smallest_count: int | None = None) -> tuple[Finding, ...]:
     """Return all findings, gravest first, then by code."""
     found = [
         item
         for part in (_by_memory_only, _late, _activation, _prefill, _weights, _heads, _state, _device, _rest)
         for item in part(core)
     ]
+    found.extend(_smaller_split(core, smallest_count))
     order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda item: (order.index(item.severity), item.code)))

@@ -8,6 +8,7 @@ from tonnage.capacity.memory.constants import DEFAULT, Constants
 from tonnage.capacity.memory.core import Core, evaluate
 from tonnage.capacity.memory.findings import findings
 from tonnage.capacity.memory.layout import CacheKind
+from tonnage.capacity.memory.ledger import pool_equation
 from tonnage.capacity.memory.overheads import Amount, gib
 from tonnage.capacity.memory.remedies import remedies, smallest_count
 from tonnage.domain.finding import Origin
@@ -121,7 +122,7 @@ def _fixed_bytes(core: Core) -> int:
 
 
 def _equation(core: Core) -> str:
-    lines = [core.ledger.pool_equation]
+    lines = [pool_equation(core.setup, core.ledger)]
     tokens = core.request_tokens
     if core.layout is not None and core.pool is not None:
         rate = float(core.layout.token_bytes)
@@ -191,7 +192,7 @@ def fit(question: MemoryQuestion, constants: Constants = DEFAULT) -> MemoryFit:
         smallest_accelerator_count=count,
         remedies=remedies(core, count, constants),
         assumed=core.setup.assumed,
-        findings=findings(core),
+        findings=findings(core, count),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.parameters import full_layer_count, sliding_head_dim, sliding_kv_heads
@@ -43,7 +42,7 @@ class CacheGroup:
 
     kind: CacheKind
     layer_count: int
-    token_bytes: Fraction = Fraction(0)
+    token_bytes: float = 0.0
     """Bytes of one token."""
     window_tokens: int | None = None
     state_bytes: int = 0
@@ -60,9 +59,9 @@ class Layout:
     """The sum of the growing bytes, with its numbers."""
 
     @property
-    def token_bytes(self) -> Fraction:
+    def token_bytes(self) -> float:
         """Return the bytes that grow with every token, on one rank."""
-        return sum((g.token_bytes * g.layer_count for g in self.groups if g.kind is CacheKind.FULL), Fraction(0))
+        return sum((g.token_bytes * g.layer_count for g in self.groups if g.kind is CacheKind.FULL), 0.0)
 
     @property
     def flat(self) -> bool:
@@ -110,14 +109,14 @@ def check_split(shape: ModelShape, tensor: int) -> None:
             )
 
 
-def _row(kv_heads: int, key_dim: int, value_dim: int, tensor: int, kind: CacheFormat) -> Fraction:
+def _row(kv_heads: int, key_dim: int, value_dim: int, tensor: int, kind: CacheFormat) -> float:
     return max(1, kv_heads // tensor) * (key_dim + value_dim) * kind.element_bytes
 
 
-def _latent_row(shape: ModelShape, kind: CacheFormat) -> Fraction:
+def _latent_row(shape: ModelShape, kind: CacheFormat) -> float:
     rank, rope = _needed(shape, "kv_lora_rank"), _needed(shape, "qk_rope_head_dim")
     if kind.packed_latent:
-        return Fraction(rank + _PACKED_SCALES_BYTES + rope * _PACKED_ROPE_BYTES)
+        return float(rank + _PACKED_SCALES_BYTES + rope * _PACKED_ROPE_BYTES)
     return (rank + rope) * kind.element_bytes
 
 
@@ -174,7 +173,7 @@ def _index(shape: ModelShape, pipeline: int) -> CacheGroup | None:
     return CacheGroup(
         kind=CacheKind.FULL,
         layer_count=_layers_on_rank(shape.index_layer_count, pipeline),
-        token_bytes=Fraction(dim + _INDEX_SCALE_BYTES),
+        token_bytes=float(dim + _INDEX_SCALE_BYTES),
         name="indexer",
     )
 
@@ -212,14 +211,14 @@ def _compressed(shape: ModelShape, pipeline: int) -> tuple[tuple[CacheGroup, ...
     for ratio, count in compression.ratios:
         layers = _layers_on_rank(count, pipeline)
         if ratio:
-            row = Fraction(_COMPRESSED_ROW_BYTES + (index if ratio == small else 0), ratio)
+            row = (_COMPRESSED_ROW_BYTES + (index if ratio == small else 0)) / ratio
             compressor = 4 * _COMPRESSOR_SPANS * 2 * (dim + (shape.index_head_dim or 0 if ratio == small else 0))
             groups.append(CacheGroup(kind=CacheKind.FULL, layer_count=layers, token_bytes=row, name=f"rows 1:{ratio}"))
             groups.append(
                 CacheGroup(
                     kind=CacheKind.WINDOW,
                     layer_count=layers,
-                    token_bytes=Fraction(compressor),
+                    token_bytes=float(compressor),
                     window_tokens=ratio * _COMPRESSOR_SPANS,
                     name=f"compressor 1:{ratio}",
                 )
@@ -229,7 +228,7 @@ def _compressed(shape: ModelShape, pipeline: int) -> tuple[tuple[CacheGroup, ...
             CacheGroup(
                 kind=CacheKind.WINDOW,
                 layer_count=layers,
-                token_bytes=Fraction(_COMPRESSED_ROW_BYTES),
+                token_bytes=float(_COMPRESSED_ROW_BYTES),
                 window_tokens=window,
                 name="window rows",
             )

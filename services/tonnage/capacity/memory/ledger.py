@@ -7,8 +7,8 @@ llama.cpp: everything is allocated as asked, the pool is the rest of the card.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from tonnage.capacity.memory import overheads
 from tonnage.capacity.memory.overheads import Amount, exactly, gib
@@ -40,7 +40,6 @@ class Ledger:
     foreign_bytes: int
     pool_bytes: int
     """Room for the cache; negative when the rest does not fit."""
-    pool_equation: str
 
     @property
     def outside_bytes(self) -> int:
@@ -54,9 +53,9 @@ def _weights(setup: Setup, constants: Constants) -> tuple[Amount, RankWeights | 
     declared = setup.question.declared
     if declared.weights_bytes is not None:
         return exactly(declared.weights_bytes, "declared"), None
-    tables = (("position tables", overheads.position_table_bytes(setup)),)
+    tables: tuple[tuple[str, int], ...] = (("position tables", overheads.position_table_bytes(setup)),)
     if setup.engine == "sglang":
-        tables += (("load residue", gib_to_bytes(constants.load_residue_sglang.value)),)
+        tables = (*tables, ("load residue", gib_to_bytes(constants.load_residue_sglang.value)))
     found = rank_weights(setup.question, setup.weights, tables)
     spread = 0.03 if found.counted and not setup.weights.quantized else 0.08
     high = round(found.rank_bytes * (1 + spread))
@@ -107,6 +106,27 @@ def _try_weights(setup: Setup, constants: Constants) -> tuple[Amount | None, Ran
         return None, None
 
 
+class _Sized(NamedTuple):
+    """The pool an engine makes of a card, and what it subtracts first."""
+
+    pool_bytes: int
+    budget_bytes: int
+    activation: Amount
+    graphs_in_budget: bool = True
+    work_in_budget: bool = True
+
+
+class _Spent(NamedTuple):
+    """What stands on the card before a pool is sized."""
+
+    total_bytes: int
+    weights_bytes: int
+    runtime_bytes: int
+    activation: Amount
+    graph_bytes: int
+    foreign_bytes: int
+
+
 def ledger(setup: Setup, constants: Constants) -> Ledger:
     """Return the ledger; raises ``InvalidInput`` naming a size that is missing or contradicts another."""
     declared = setup.question.declared
@@ -119,25 +139,21 @@ def ledger(setup: Setup, constants: Constants) -> Ledger:
     if declared.graph_bytes is not None:
         graphs = exactly(declared.graph_bytes, "declared")
     foreign = setup.question.foreign_bytes if setup.question.foreign_bytes is not None else 0
-    base = Ledger(
+    spent = _Spent(setup.total_bytes, weights.bytes, runtime.bytes, work, graphs.bytes, foreign)
+    sized = _SIZED[setup.engine](setup, spent)
+    return Ledger(
         total_bytes=setup.total_bytes,
-        budget_bytes=0,
+        budget_bytes=sized.budget_bytes,
         weights=weights,
         rank=rank,
         runtime=runtime,
-        activation=work,
+        activation=sized.activation,
         graphs=graphs,
-        graphs_in_budget=True,
-        work_in_budget=True,
+        graphs_in_budget=sized.graphs_in_budget,
+        work_in_budget=sized.work_in_budget,
         foreign_bytes=foreign,
-        pool_bytes=0,
-        pool_equation="",
+        pool_bytes=declared.kv_pool_bytes if declared.kv_pool_bytes is not None else sized.pool_bytes,
     )
-    sized = _SIZED[setup.engine](base, setup)
-    if declared.kv_pool_bytes is not None:
-        text = f"pool = {gib(declared.kv_pool_bytes)} as declared"
-        return replace(sized, pool_bytes=declared.kv_pool_bytes, pool_equation=text)
-    return sized
 
 
 def _reserved(setup: Setup) -> int:
@@ -145,72 +161,47 @@ def _reserved(setup: Setup) -> int:
     return declared if declared is not None else 0
 
 
-def _sized_by_share(base: Ledger, setup: Setup) -> Ledger:
-    """vLLM and generic: a share of the card's total, whoever else uses the card."""
-    budget = int(setup.utilization * base.total_bytes) - _reserved(setup)
+def _sized_by_share(setup: Setup, spent: _Spent) -> _Sized:
+    """Size the pool as a share of the card, whoever else uses it (vLLM and the generic engine)."""
+    budget = int(setup.utilization * spent.total_bytes) - _reserved(setup)
     in_budget = setup.engine != "vllm" or setup.at_least(*overheads.FIRST_GRAPHS_IN_BUDGET)
-    spent = base.weights.bytes + base.activation.bytes + base.runtime.bytes
-    spent += base.graphs.bytes if in_budget else 0
-    pool = budget - spent - base.foreign_bytes
-    parts = [
-        f"{setup.utilization:g} x {gib(base.total_bytes)}",
-        *([f"reserved {gib(_reserved(setup))}"] if _reserved(setup) else []),
-        f"weights {gib(base.weights.bytes)}",
-        f"activation {gib(base.activation.bytes)}",
-        f"runtime {gib(base.runtime.bytes)}",
-        *([f"graphs {gib(base.graphs.bytes)}"] if in_budget and base.graphs.bytes else []),
-        *([f"other processes {gib(base.foreign_bytes)}"] if base.foreign_bytes else []),
-    ]
-    text = "pool = " + " - ".join(parts) + f" = {gib(pool)}"
-    return replace(base, budget_bytes=budget, graphs_in_budget=in_budget, pool_bytes=pool, pool_equation=text)
+    pool = budget - spent.weights_bytes - spent.activation.bytes - spent.runtime_bytes - spent.foreign_bytes
+    pool -= spent.graph_bytes if in_budget else 0
+    return _Sized(pool, budget, spent.activation, graphs_in_budget=in_budget)
 
 
-def _sized_after_load(base: Ledger, setup: Setup) -> Ledger:
+def _before(setup: Setup, spent: _Spent) -> int:
+    return spent.total_bytes - spent.runtime_bytes - spent.foreign_bytes - _reserved(setup)
+
+
+def _sized_after_load(setup: Setup, spent: _Spent) -> _Sized:
     """SGLang: free after load less (1 - f) of what was free before; graphs and activations live in that part."""
-    before = base.total_bytes - base.runtime.bytes - base.foreign_bytes - _reserved(setup)
+    before = _before(setup, spent)
     outside = int(before * (1 - setup.utilization))
-    pool = before - base.weights.bytes - outside
-    text = (
-        f"pool = free {gib(before)} - weights {gib(base.weights.bytes)} - {1 - setup.utilization:.3g} x {gib(before)}"
-        f" = {gib(pool)}"
-    )
-    return replace(
-        base,
-        budget_bytes=base.total_bytes - outside,
+    return _Sized(
+        before - spent.weights_bytes - outside,
+        spent.total_bytes - outside,
+        spent.activation,
         graphs_in_budget=False,
         work_in_budget=False,
-        pool_bytes=pool,
-        pool_equation=text,
     )
 
 
-def _sized_of_free(base: Ledger, setup: Setup) -> Ledger:
-    """TensorRT-LLM: a fraction of what is free after the engine is loaded."""
-    free = base.total_bytes - base.runtime.bytes - base.weights.bytes - base.foreign_bytes - _reserved(setup)
-    if setup.question.declared.activation_bytes is not None:
-        free -= base.activation.bytes
+def _sized_of_free(setup: Setup, spent: _Spent) -> _Sized:
+    """TensorRT-LLM: a fraction of what is free after the engine is loaded; its arena is part of the runtime."""
+    free = _before(setup, spent) - spent.weights_bytes
+    stated = setup.question.declared.activation_bytes is not None
+    free -= spent.activation.bytes if stated else 0
     pool = int(free * setup.utilization) if free > 0 else free
-    text = f"pool = {setup.utilization:g} x (free after load {gib(free)}) = {gib(pool)}"
-    inside = setup.question.declared.activation_bytes is not None
-    activation = base.activation if inside else exactly(0, "in the runtime's line", Origin.DERIVED)
-    return replace(
-        base,
-        budget_bytes=base.total_bytes - max(0, free - pool),
-        activation=activation,
-        pool_bytes=pool,
-        pool_equation=text,
-    )
+    work = spent.activation if stated else exactly(0, "in the runtime's line", Origin.DERIVED)
+    return _Sized(pool, spent.total_bytes - max(0, free - pool), work)
 
 
-def _sized_by_rest(base: Ledger, setup: Setup) -> Ledger:
+def _sized_by_rest(setup: Setup, spent: _Spent) -> _Sized:
     """llama.cpp: no budget; the rest of the card is what a cache may take."""
-    budget = int(setup.utilization * base.total_bytes) - _reserved(setup)
-    pool = budget - base.weights.bytes - base.activation.bytes - base.runtime.bytes - base.foreign_bytes
-    text = (
-        f"rest = {gib(budget)} - weights {gib(base.weights.bytes)} - compute buffer {gib(base.activation.bytes)}"
-        f" - runtime {gib(base.runtime.bytes)} = {gib(pool)}"
-    )
-    return replace(base, budget_bytes=budget, pool_bytes=pool, pool_equation=text)
+    budget = int(setup.utilization * spent.total_bytes) - _reserved(setup)
+    pool = budget - spent.weights_bytes - spent.activation.bytes - spent.runtime_bytes - spent.foreign_bytes
+    return _Sized(pool, budget, spent.activation)
 
 
 _SIZED = {
@@ -220,3 +211,24 @@ _SIZED = {
     "tensorrt-llm": _sized_of_free,
     "llama.cpp": _sized_by_rest,
 }
+
+
+def pool_equation(setup: Setup, found: Ledger) -> str:
+    """Return how the pool came about, with its numbers."""
+    declared = setup.question.declared.kv_pool_bytes
+    if declared is not None:
+        return f"pool = {gib(declared)} as declared"
+    share = f"{setup.utilization:g}"
+    spent = [("weights", found.weights.bytes), ("activation", found.activation.bytes), ("runtime", found.runtime.bytes)]
+    beside = [("reserved", _reserved(setup)), ("other processes", found.foreign_bytes)]
+    if setup.engine == "sglang":
+        taken = [("total less runtime", found.total_bytes - found.runtime.bytes), ("weights", found.weights.bytes)]
+        left = found.total_bytes - found.budget_bytes
+        text = " - ".join(f"{name} {gib(size)}" for name, size in [*taken, *((n, s) for n, s in beside if s)])
+        return f"pool = {text} - (1 - {share}) of it before loading {gib(left)} = {gib(found.pool_bytes)}"
+    start = gib(found.total_bytes)
+    spent += [("graphs", found.graphs.bytes)] if found.graphs_in_budget else []
+    text = " - ".join(f"{name} {gib(size)}" for name, size in [*spent, *beside] if size)
+    if setup.engine == "tensorrt-llm":
+        return f"pool = {share} x ({start} - {text}) = {gib(found.pool_bytes)}"
+    return f"pool = {share} x {start} - {text} = {gib(found.pool_bytes)}"

@@ -7,6 +7,7 @@ A total that was stated wins; the parts then only say how it is spread.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -206,6 +207,7 @@ def _dense(shape: ModelShape) -> int:
     return dense + matrices * hidden * shared * expert_layers + hidden * (shape.expert_count or 0) * expert_layers
 
 
+@functools.lru_cache(maxsize=256)
 def parts(shape: ModelShape) -> Parts:
     """Return the parameters by part."""
     hidden, vocabulary = shape.hidden_size, shape.vocabulary_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -67,9 +68,31 @@ def smallest_count(core: Core, constants: Constants) -> int | None:
             if _holds(core):
                 return count
             continue
+        if _weights_alone_exceed(core, count):
+            continue
         other = _try(split_over(question, count), constants)
         if other is not None and _holds(other):
             return count
+    return None
+
+
+def _weights_alone_exceed(core: Core, count: int) -> bool:
+    """Tell, without asking the model, that an even share of the weights is above a whole accelerator."""
+    rank = core.ledger.rank
+    return rank is not None and rank.model_bytes > count * core.ledger.total_bytes
+
+
+def _by_accelerators_and_length(core: Core, constants: Constants) -> Remedy | None:
+    """Return the smallest count at which shorter requests fit, where no count holds the asked ones."""
+    asked = core.setup.question.tensor_parallel * core.setup.question.pipeline_parallel
+    for count in _COUNTS:
+        if count <= asked or _weights_alone_exceed(core, count):
+            continue
+        other = _try(split_over(core.setup.question, count), constants)
+        longest = other.longest(core.concurrency) if other is not None and other.pool_bytes > 0 else None
+        if longest is not None:
+            text = f"split the model over {count} accelerators and shorten requests to {longest:,} tokens"
+            return Remedy(change="accelerators", value=str(count), message=text)
     return None
 
 
@@ -113,13 +136,15 @@ def _by_utilization(core: Core, constants: Constants) -> Remedy | None:
     used = core.setup.utilization
     if core.setup.engine == "llama.cpp" or used >= _HIGHEST_UTILIZATION:
         return None
-    for percent in range(int(used * _SHARE_SHOWN) + 1, int(_HIGHEST_UTILIZATION * _SHARE_SHOWN) + 1):
-        share = percent / _SHARE_SHOWN
-        other = _try(replace(core.setup.question, memory_utilization_ratio=share), constants)
-        if other is not None and _holds(other):
-            text = f"let the engine use {share:g} of the card; graphs and warm-up lie outside that share"
-            return Remedy(change="memory_utilization_ratio", value=f"{share:g}", message=text)
-    return None
+    lacking = core.needed_bytes(steady=True) - core.pool_bytes
+    share = math.ceil((used + lacking / core.setup.total_bytes) * _SHARE_SHOWN + 1) / _SHARE_SHOWN
+    if share > _HIGHEST_UTILIZATION:
+        return None
+    other = _try(replace(core.setup.question, memory_utilization_ratio=share), constants)
+    if other is None or not _holds(other):
+        return None
+    text = f"let the engine use {share:g} of the card; graphs and warm-up lie outside that share"
+    return Remedy(change="memory_utilization_ratio", value=f"{share:g}", message=text)
 
 
 def _by_sequences(core: Core, constants: Constants) -> Remedy | None:
@@ -158,6 +183,8 @@ def remedies(core: Core, count: int | None, constants: Constants) -> tuple[Remed
         return ()
     found: list[Remedy | None] = [_by_accelerators(core, count)]
     if core.verdict is FitVerdict.DOES_NOT_FIT:
+        if count is None and core.longest(core.concurrency) is None:
+            found.append(_by_accelerators_and_length(core, constants))
         found += [_by_cache_type(core, constants), _by_length(core), _by_concurrency(core)]
         found += [_by_utilization(core, constants), _by_sequences(core, constants), _by_weights(core, constants)]
     elif core.late_risk is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.parameters import Parts, parts, sliding_kv_heads
@@ -66,35 +66,35 @@ def _split(question: MemoryQuestion) -> _Split:
 class _Bytes:
     """Bytes of the whole model by how they are split."""
 
-    embedding: Fraction
-    head: Fraction
-    experts: Fraction
-    attention: Fraction
-    split: Fraction
-    copied: Fraction
-    key_value: Fraction
-    window_key_value: Fraction
-    tower: Fraction
+    embedding: float
+    head: float
+    experts: float
+    attention: float
+    split: float
+    copied: float
+    key_value: float
+    window_key_value: float
+    tower: float
 
     @property
-    def total(self) -> Fraction:
+    def total(self) -> float:
         layers = self.attention + self.split + self.copied + self.key_value + self.window_key_value
         return self.embedding + self.head + self.experts + layers + self.tower
 
 
-def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> Fraction:
+def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> float:
     """Return what padding multiplies the experts' bytes by."""
     experts, hidden = question.shape.experts, question.shape.hidden_size
     if kind.name != "mxfp4" or question.device.architecture not in {"Hopper", "Blackwell"}:
-        return Fraction(1)
+        return 1.0
     if experts is None or hidden is None:
-        return Fraction(1)
-    width = Fraction(experts.intermediate_size, tensor)
-    return _tiled(width, _PADDED_WIDTH) / width * _tiled(Fraction(hidden), _PADDED_HIDDEN) / hidden
+        return 1.0
+    width = experts.intermediate_size / tensor
+    return _tiled(width, _PADDED_WIDTH) / width * _tiled(hidden, _PADDED_HIDDEN) / hidden
 
 
-def _tiled(size: Fraction, tile: int) -> Fraction:
-    return Fraction(-(-size // tile) * tile)
+def _tiled(size: float, tile: int) -> float:
+    return math.ceil(size / tile) * tile
 
 
 def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _Bytes:
@@ -108,8 +108,8 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
             "check the shape",
         )
     known = count.linear_count
-    scale = Fraction(linear, known) if known else Fraction(0)
-    rest = Fraction(0) if known else linear * kind.dense_bytes
+    scale = linear / known if known else 0.0
+    rest = 0.0 if known else linear * kind.dense_bytes
     latent = question.shape.kv_lora_rank is not None and kind.name in _LATENT_KINDS
     attention = (kind.ends_bytes if latent else kind.attention_bytes) * scale
     return _Bytes(
@@ -139,7 +139,7 @@ def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
         raise InvalidInput.field(
             "shape.unquantized_parameter_count", wide, f"is above the total of {total}", "give a part of the total"
         )
-    zero = Fraction(0)
+    zero = 0.0
     return _Bytes(
         embedding=wide * kind.ends_bytes,
         head=zero,
@@ -159,23 +159,23 @@ def _from_inventory(found: WeightInventory) -> _Bytes:
         raise InvalidInput.field(
             "inventory.total_bytes", found.total_bytes, "is below the sum of its parts", "check them"
         )
-    zero = Fraction(0)
+    zero = 0.0
     return _Bytes(
-        embedding=Fraction(found.embedding_bytes),
+        embedding=float(found.embedding_bytes),
         head=zero,
-        experts=Fraction(found.expert_bytes),
+        experts=float(found.expert_bytes),
         attention=zero,
-        split=Fraction(rest),
-        copied=Fraction(found.replicated_bytes),
+        split=float(rest),
+        copied=float(found.replicated_bytes),
         key_value=zero,
         window_key_value=zero,
-        tower=Fraction(found.tower_bytes),
+        tower=float(found.tower_bytes),
     )
 
 
-def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[Fraction, str, tuple[tuple[str, int], ...]]:
+def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[float, str, tuple[tuple[str, int], ...]]:
     """Return the fullest stage's bytes: most layers, and the larger of the two ends."""
-    share = Fraction(-(-layers // split.pipeline), layers) if layers is not None else Fraction(1, split.pipeline)
+    share = -(-layers // split.pipeline) / layers if layers is not None else 1 / split.pipeline
     heads = whole.key_value / split.heads(split.kv_heads) + whole.window_key_value / split.heads(split.window_kv_heads)
     per_layer = share * (whole.attention / split.attention + whole.split / split.tensor + whole.copied + heads)
     experts = share * whole.experts / split.experts
@@ -233,7 +233,7 @@ def _declared_rate(question: MemoryQuestion, rate: float, split: _Split) -> Rank
         raise InvalidInput.field(
             "shape.total_parameter_count", None, "is required with declared.bytes_per_parameter", "state the total"
         )
-    model = Fraction(str(rate)) * total
+    model = rate * total
     return RankWeights(
         rank_bytes=round(model / (split.tensor * split.pipeline)),
         model_bytes=round(model),

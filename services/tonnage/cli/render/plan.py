@@ -62,7 +62,7 @@ def _asked(answer: messages.Plan) -> Iterable[tuple[str, str]]:
     for bucket in workload.buckets:
         yield "size", f"{words.work(bucket.work)} ({percent(field(bucket, 'share'))} of requests)"
     yield "limits", words.limits(workload.slo)
-    if answer.request.HasField("configuration"):
+    if answer.request.configuration.ListFields():
         yield "only", words.configuration(answer.request.configuration)
     yield "policy", f"{word(messages.CapacityPolicy, answer.request.policy)}, as of {answer.request.as_of_date}"
 

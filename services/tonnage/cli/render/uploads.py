@@ -42,8 +42,9 @@ def _row(item: Outcome) -> tuple[str, ...]:
     runs = item.answer.runs
     usable, levels = sum(run.usable_level_count for run in runs), sum(run.level_count for run in runs)
     missing = sorted({field for run in runs for field in run.missing_for_plan})
-    sweep = item.parcel.labels.sweep or item.parcel.file.sweep_id
-    return (name, item.answer.format, outcomes_of(runs), f"{usable} of {levels}", sweep or UNKNOWN, ", ".join(missing))
+    sweeps = sorted({run.sweep_id for run in runs})
+    sweep = sweeps[0] if len(sweeps) == 1 else f"{len(sweeps)} sweeps" if sweeps else UNKNOWN
+    return (name, item.answer.format, outcomes_of(runs), f"{usable} of {levels}", sweep, ", ".join(missing))
 
 
 def outcomes_of(runs: Sequence[messages.RunReceipt]) -> str:

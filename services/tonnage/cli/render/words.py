@@ -21,17 +21,16 @@ _PLAIN: Final = ("model", "weight_precision", "engine", "engine_version", "accel
 
 def configuration(item: messages.Configuration, *, with_model: bool = True) -> str:
     """Return a configuration on one line; what is not stated is left out."""
-    cards = field(item, "accelerators_per_replica")
-    accelerator = item.accelerator or "accelerator not stated"
+    cards, accelerator = field(item, "accelerators_per_replica"), item.accelerator
     parts = [
         item.model if with_model else "",
         f"{item.engine} {item.engine_version}".strip(),
         item.weight_precision,
-        f"{cards}x {accelerator}" if cards is not None else accelerator,
+        f"{cards}x {accelerator or 'accelerator not stated'}" if cards is not None else accelerator,
         *(f"{short}{size}" for name, short in _PARALLEL if (size := field(item, name)) is not None),
         *_rest(item),
     ]
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in parts if part) or UNKNOWN
 
 
 def _rest(item: messages.Configuration) -> Iterable[str]:

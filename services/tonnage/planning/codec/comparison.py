@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tonnage import checks
 from tonnage.capacity import notes
 from tonnage.errors import InvalidInput, at
-from tonnage.planning.codec.difference import Difference, Differ
+from tonnage.planning.codec.difference import Differ, Difference
 from tonnage.rpc.codec.finding import encode_findings
 from tonnage.v1 import planning_service_pb2 as pb
 

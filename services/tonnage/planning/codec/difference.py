@@ -36,7 +36,8 @@ class Differ:
 
     def differences(self, before: Message, after: Message, path: str = "") -> Iterator[Difference]:
         """Yield fields that differ, in the order of the message."""
-        for field in before.DESCRIPTOR.fields:
+        fields: Sequence[Any] = before.DESCRIPTOR.fields
+        for field in fields:
             if field.full_name in self._skipped:
                 continue
             inner = f"{path}.{field.name}" if path else field.name
@@ -99,7 +100,7 @@ def _stated(field: FieldDescriptor, message: Message) -> str:
     return _text(field, getattr(message, field.name))
 
 
-def _text(field: FieldDescriptor, value: object) -> str:
+def _text(field: FieldDescriptor, value: Any) -> str:  # noqa: ANN401 -- a scalar of the field's type
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(value)
         return str(value) if known is None else known.name

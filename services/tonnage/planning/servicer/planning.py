@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tonnage.capacity.demand import summarize
 from tonnage.errors import at
@@ -110,8 +110,10 @@ class PlanningServicer:
         after = await self._side(request, "after", context)
         return await self._desk.run(partial(comparison.compare, before, after))
 
-    async def _side(self, request: pb.ComparePlansRequest, side: str, context: Context) -> plan_pb2.Plan:
-        if request.WhichOneof(side) == f"{side}_plan":  # type: ignore[arg-type]  # both sides are oneofs
+    async def _side(
+        self, request: pb.ComparePlansRequest, side: Literal["before", "after"], context: Context
+    ) -> plan_pb2.Plan:
+        if request.WhichOneof(side) == f"{side}_plan":
             return comparison.kept_plan(getattr(request, f"{side}_plan"), f"{side}_plan")
         with at(f"{side}_request"):
             return (await self.PlanCapacity(getattr(request, f"{side}_request"), context)).plan

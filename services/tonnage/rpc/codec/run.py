@@ -131,7 +131,7 @@ def decode_run(message: pb.Run) -> Run:
 def _identity(message: pb.Configuration) -> Configuration:
     with at("configuration"):
         configuration, fingerprint = decode_configuration(message)
-        if fingerprint is not None:
+        if fingerprint not in (None, configuration.fingerprint):
             cure = "state the fields; a fingerprint alone only selects"
             raise InvalidInput.field("fingerprint", fingerprint, "describes no configuration", cure)
     return configuration

@@ -1,0 +1,102 @@
+"""hey: the CSV of single requests, and the printed summary."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from tonnage.domain.measurement import Latency, Level, TextWork
+from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.reading.assemble import grouped
+from tonnage.formats.reading.fields import Fields, as_number, product, ratio
+from tonnage.formats.reading.http import http_point
+from tonnage.formats.reading.requests import Requests
+from tonnage.formats.reading.statistics import latency
+from tonnage.formats.reading.tables import rows
+from tonnage.formats.reading.text import labels, plain_lines
+from tonnage.units import MS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tonnage.domain.finding import Finding
+    from tonnage.domain.measurement import Run
+
+_STATUS: Final = re.compile(r"\[(\d+)\]\s+(\d+) responses")
+_ERROR: Final = re.compile(r"\[(\d+)\]\s+(?!\d+ responses)\S")
+_RANK: Final = re.compile(r"(\d+)% in ([\d.]+) secs")
+_GOOD: Final = range(200, 300)
+
+
+class Hey:
+    """Reads hey's rows, or its summary."""
+
+    name = "hey"
+    title = "hey (CSV, text)"
+    recognised_by = "columns response-time,DNS+dialup; Response time histogram in text"
+    metric_definitions = "hey-1"
+    expects = (("response-time", "DNS+dialup", "status-code", "offset"),)
+    definitions = (
+        Definition("e2e", "response-time", "request sent to last byte; seconds; 2xx alone in the CSV"),
+        Definition("requests_per_s", "", "2xx / duration; the summary's Requests/sec counts failures"),
+    )
+
+    def recognises(self, head: Head) -> Match | None:
+        """Claim the CSV's header or the summary's titles."""
+        if head.columns[:2] == ("response-time", "DNS+dialup"):
+            return Match(score=100, why="columns response-time,DNS+dialup")
+        is_text = "Response time histogram" in head.text and "Status code distribution" in head.text
+        return Match(score=90, why="hey's summary") if is_text else None
+
+    def read(self, source: Source) -> Iterator[Run | Finding]:
+        """Yield the one level of a run."""
+        if source.head.columns[:1] == ("response-time",):
+            point = http_point(type(self), _of_rows(source))
+        else:
+            point = http_point(type(self), _of_text(source), with_failures=True)
+        yield from grouped([point])
+
+
+def _of_rows(source: Source) -> Level:
+    requests = Requests()
+    for place, cells in rows(source):
+        row = Fields(cells, place)
+        took_s, offset_s = row.number("response-time"), row.number("offset")
+        if took_s is not None and offset_s is not None:
+            requests.spans(0.0, offset_s + took_s)
+        if (row.count("status-code") or 0) in _GOOD:
+            requests.completed(e2e_ms=product(took_s, MS_PER_S))
+        else:
+            requests.failed_count += 1
+    return requests.level(duration_s=requests.duration_s, failures_known=True)
+
+
+def _of_text(source: Source) -> Level:
+    lines = plain_lines(source)
+    text, said = "\n".join(lines), labels(lines)
+    counts = {int(code): int(count) for code, count in _STATUS.findall(text)}
+    errors = text.partition("Error distribution")[2]
+    completed = sum(count for code, count in counts.items() if code in _GOOD)
+    failed = sum(counts.values()) - completed + sum(int(count) for count in _ERROR.findall(errors))
+    duration_s = _seconds(said.get("Total"))
+    return Level(
+        work=TextWork(),
+        requests_per_s=ratio(completed, duration_s),
+        reported_requests_per_s=_seconds(said.get("Requests/sec")),
+        duration_s=duration_s,
+        completed_count=completed,
+        failed_count=failed,
+        e2e=_latency(text, _seconds(said.get("Average"))),
+    )
+
+
+def _seconds(cell: str | None) -> float | None:
+    return None if cell is None else as_number(cell.replace("secs", ""), "summary")
+
+
+def _latency(text: str, mean_s: float | None) -> Latency:
+    ranks = {f"p{rank}": float(value) for rank, value in _RANK.findall(text)}
+    return latency(lambda name: mean_s if name == "mean" else ranks.get(name), MS_PER_S)
+
+
+FORMAT: Final = Hey()
