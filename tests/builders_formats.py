@@ -30,4 +30,4 @@ def of_bytes(data: bytes, filename: str = "results.json", **wanted: object) -> S
 
 def of_text(text: str, **wanted: object) -> Source:
     """Return a text as readers see it."""
-    return of_bytes(text.encode(), **wanted)
+    return of_bytes(text.encode(), **wanted)  # type: ignore[arg-type]

@@ -44,6 +44,8 @@ def parts_of(message: Message) -> Built:
     for field, value in message.ListFields():
         if field.message_type is None:
             parts.append((field.name, list(value) if field.is_repeated else value))
+        elif field.message_type.GetOptions().map_entry:
+            parts.append((field.name, dict(value)))
         elif field.is_repeated:
             parts.append((field.name, [parts_of(item) for item in value]))
         else:
@@ -54,11 +56,13 @@ def parts_of(message: Message) -> Built:
 def build(message: Message, parts: Built) -> None:
     """Set a message field by field."""
     for name, value in parts:
-        if not isinstance(value, list):
+        if not isinstance(value, list | dict):
             setattr(message, name, value)
             continue
         held = getattr(message, name)
-        if isinstance(held, Message):
+        if isinstance(value, dict):
+            held.update(value)
+        elif isinstance(held, Message):
             build(held, value)
         elif value and isinstance(value[0], list):
             for item in value:

@@ -59,7 +59,7 @@ def _reader(head: messages.ReportMetadata, data: bytes) -> list[messages.Run] | 
         raise Refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", "busy")
     if data.startswith(b"broken"):
         raise Refused.field("report", "line 1 is broken; mend it", reason="MALFORMED_REPORT")
-    return [_run(head.sweep_id or data.decode())] if data.startswith(b"run") else None
+    return [_run(head.sweep_id or head.default_sweep_id or data.decode())] if data.startswith(b"run") else None
 
 
 def _plan(verdict: Any = messages.PLAN_VERDICT_FEASIBLE) -> messages.PlanCapacityResponse:  # noqa: ANN401 -- an enum's value

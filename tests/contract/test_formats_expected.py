@@ -6,8 +6,8 @@ import csv
 from typing import TYPE_CHECKING, Final
 
 import pytest
-
 from builders_formats import opened
+
 from tonnage.domain.measurement import Level, Run, TextWork
 from tonnage.formats import FORMATS, recognise
 from tonnage.formats.reading.fields import as_number
@@ -130,7 +130,10 @@ LOADS: Final = {
 TOKENS: Final = {"mean_input_tokens": "input_tokens_mean", "mean_output_tokens": "output_tokens_mean"}
 # Stated by us and left blank by the expectation, each for a reason.
 EXCUSED: Final = {
-    ("aiperf/v0.13.0_conc4_with_errors.jsonl", "total_token_throughput_tps"): "follows from the same rows as the output",
+    (
+        "aiperf/v0.13.0_conc4_with_errors.jsonl",
+        "total_token_throughput_tps",
+    ): "follows from the same rows as the output",
 }
 
 
@@ -190,7 +193,10 @@ def test_each_expected_row_is_what_one_level_of_the_file_says(shared: Path, name
         rows = [row for row in csv.DictReader(lines) if row["file"] == name]
     left = levels_of(shared / "samples" / name)
     for row in rows:
-        judged = sorted(((differences(run, level, row), place) for place, (run, level) in enumerate(left)), key=lambda item: len(item[0]))
+        judged = sorted(
+            ((differences(run, level, row), place) for place, (run, level) in enumerate(left)),
+            key=lambda item: len(item[0]),
+        )
         assert judged, f"no level left for {row['point'] or name}"
         best, place = judged[0]
         assert not best, f"{name} {row['point']}: (read, expected) {best}"

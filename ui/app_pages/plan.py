@@ -20,8 +20,9 @@ left, right = st.columns([4, 7], gap="large")
 with left:
     show_form(words, stored)
     st.button(words("plan.button"), type="primary", key="plan_button", on_click=plan_page.plan_now, width="stretch")
-with right:
     answer = plan_page.current_answer()
+    plan_page.show_answer_line(answer, words)
+with right:
     if answer is None:
         plan_page.show_start(words, stored)
     elif isinstance(answer.outcome, ClientError):

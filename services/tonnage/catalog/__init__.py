@@ -1,8 +1,8 @@
 """Facts that ship with the product: models, accelerators, and one spelling for names."""
 
-from tonnage.catalog.accelerators import accelerator, accelerators
+from tonnage.catalog.accelerator_table import accelerator, accelerators
 from tonnage.catalog.config_json import shape_from_config
-from tonnage.catalog.models import model, models
+from tonnage.catalog.model_table import model, models
 from tonnage.catalog.names import normalize_engine, normalize_model, normalize_precision
 
 __all__ = [

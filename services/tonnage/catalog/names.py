@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tonnage.catalog.models import model
+from tonnage.catalog.model_table import model
 from tonnage.errors import AmbiguousName, UnknownName
 
 _ENGINES: Final = {

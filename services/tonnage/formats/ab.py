@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_number, ratio
 from tonnage.formats.reading.http import http_point
@@ -26,7 +26,7 @@ _RANK: Final = re.compile(r"^\s*(\d+)%\s+(\d+)", re.MULTILINE)
 _TABLE: Final = ("Percentage served", "Time in ms")
 
 
-class ApacheBench:
+class ApacheBench(ToolFormat):
     """Reads one run; answers of another length than the first are no failures for a language model."""
 
     name = "apache-bench"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, product
 from tonnage.formats.reading.jsontext import documents, lines
@@ -29,7 +29,7 @@ _PROFILE: Final = frozenset({"metric", "input_tokens", "mean"})
 _STATISTICS: Final = {"mean": "mean", "p50": "P50", "p90": "P90", "p95": "P95", "p99": "P99"}
 
 
-class AiBrix:
+class AiBrix(ToolFormat):
     """Reads the client's rows as one level, the profile's rows as levels by lengths and rate."""
 
     name = "aibrix"

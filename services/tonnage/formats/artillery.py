@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_count, ratio, scaled
 from tonnage.formats.reading.http import http_point
@@ -26,7 +26,7 @@ _OLD: Final = {"mean": "mean", "p50": "median", "p95": "p95", "p99": "p99"}
 _GOOD: Final = "http.response_time.2xx"
 
 
-class Artillery:
+class Artillery(ToolFormat):
     """Reads the aggregate of a report; percentiles come from buckets, so a p99 may pass the maximum."""
 
     name = "artillery"
@@ -42,7 +42,9 @@ class Artillery:
 
     def recognises(self, head: Head) -> Match | None:
         """Claim the two blocks."""
-        return Match(score=100, why="aggregate and intermediate") if {"aggregate", "intermediate"} <= head.keys else None
+        return (
+            Match(score=100, why="aggregate and intermediate") if {"aggregate", "intermediate"} <= head.keys else None
+        )
 
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield the one level of the aggregate."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.http import http_point
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _KEYS: Final = {"mean": ("average", "mean"), "p50": "p50", "p90": "p90", "p99": "p99"}
 
 
-class Autocannon:
+class Autocannon(ToolFormat):
     """Reads one run; it has a p97.5 and no p95, which stays absent."""
 
     name = "autocannon"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
+from typing import IO, TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,6 +75,17 @@ class Source:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+class ToolFormat:
+    """What a reader states of itself; helpers take the class, so that a module's parts need no instance."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    recognised_by: ClassVar[str]
+    metric_definitions: ClassVar[str]
+    definitions: ClassVar[Sequence[Definition]]
+    expects: ClassVar[Sequence[Sequence[str]]]
+
+
 @runtime_checkable
 class Format(Protocol):
     """Reads the files of one load tool.
@@ -82,12 +93,35 @@ class Format(Protocol):
     ``expects`` lists the keys or columns of each layout, for the hint on a file that nobody recognises.
     """
 
-    name: str
-    title: str
-    recognised_by: str
-    metric_definitions: str
-    definitions: Sequence[Definition]
-    expects: Sequence[Sequence[str]]
+    @property
+    def name(self) -> str:
+        """Kebab-case name, stable."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Name for people."""
+        ...
+
+    @property
+    def recognised_by(self) -> str:
+        """How a file is told from others, for people."""
+        ...
+
+    @property
+    def metric_definitions(self) -> str:
+        """Id of the definitions below; runs of unlike ids are never compared silently."""
+        ...
+
+    @property
+    def definitions(self) -> Sequence[Definition]:
+        """What the tool's metrics mean."""
+        ...
+
+    @property
+    def expects(self) -> Sequence[Sequence[str]]:
+        """Keys or columns of each layout."""
+        ...
 
     def recognises(self, head: Head) -> Match | None:
         """Tell from the first bytes whether the file is ours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_count, ratio, scaled
 from tonnage.formats.reading.http import http_point
@@ -24,7 +24,7 @@ _S_PER_NS: Final = 1e-9
 _UNLIMITED: Final = "max"
 
 
-class Fortio:
+class Fortio(ToolFormat):
     """Reads one run; a percentile that its list lacks stays absent."""
 
     name = "fortio"

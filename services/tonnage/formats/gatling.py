@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.http import http_point
@@ -33,7 +33,7 @@ _DEFAULT_RANKS: Final = note(
 )
 
 
-class Gatling:
+class Gatling(ToolFormat):
     """Reads the global figures, answers that were ok."""
 
     name = "gatling"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Level, Run
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.blocks import latency_of, lengths_of, mean_of
 from tonnage.formats.reading.fields import Fields, as_count, product, ratio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SLACK: Final = 0.02
 
 
-class GenAiPerf:
+class GenAiPerf(ToolFormat):
     """Reads GenAI-Perf's summary; AIPerf, its successor, has its own reader."""
 
     name = "genai-perf"

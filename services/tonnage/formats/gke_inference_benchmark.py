@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, ratio, scaled
 from tonnage.formats.reading.jsontext import documents
@@ -32,7 +32,7 @@ _POOL: Final = "weighted"
 _S_PER_MIN: Final = 60.0
 
 
-class GkeInferenceBenchmark:
+class GkeInferenceBenchmark(ToolFormat):
     """Reads one model's result, or the one weighted over models."""
 
     name = "gke-inference-benchmark"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_number, product, ratio
 from tonnage.formats.reading.http import http_point
@@ -28,7 +28,7 @@ _RANK: Final = re.compile(r"(\d+)% in ([\d.]+) secs")
 _GOOD: Final = range(200, 300)
 
 
-class Hey:
+class Hey(ToolFormat):
     """Reads hey's rows, or its summary."""
 
     name = "hey"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.jsontext import whole_document
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STATISTICS: Final = {"mean": "mean", "p50": ("median", "p50"), "p90": "p90", "p95": "p95", "p99": "p99"}
 
 
-class InferencePerf:
+class InferencePerf(ToolFormat):
     """Reads the lifecycle metrics that each stage leaves; a summary over stages is kept and not used."""
 
     name = "inference-perf"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Conditions, Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, product, ratio
 from tonnage.formats.reading.jsontext import documents
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tonnage.domain.finding import Finding
 
 
-class InferenceX:
+class InferenceX(ToolFormat):
     """Reads aggregated rows; the raw results beside them are vLLM's."""
 
     name = "inferencex"

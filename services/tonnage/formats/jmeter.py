@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, ratio, scaled
 from tonnage.formats.reading.http import http_point
@@ -37,7 +37,7 @@ _CONTROLLER: Final = "Number of samples in transaction"
 _TOTAL: Final = "Total"
 
 
-class JMeter:
+class JMeter(ToolFormat):
     """Reads samples, parents alone; statistics by label and in total."""
 
     name = "jmeter"
@@ -57,7 +57,9 @@ class JMeter:
         if {"timeStamp", "elapsed", "label"} <= set(head.columns):
             return Match(score=100, why="columns timeStamp,elapsed,label")
         values = list(head.first.values())
-        if values and all(isinstance(value, dict) and {"sampleCount", "pct1ResTime"} <= value.keys() for value in values):
+        if values and all(
+            isinstance(value, dict) and {"sampleCount", "pct1ResTime"} <= value.keys() for value in values
+        ):
             return Match(score=100, why="entries with sampleCount and pct1ResTime")
         return None
 

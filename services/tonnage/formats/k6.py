@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, ratio, scaled
 from tonnage.formats.reading.http import http_point
@@ -32,7 +32,7 @@ _RATE: Final = re.compile(r"(\d+)\s+([\d.]+)/s")
 _FAILED: Final = re.compile(r"([\d.]+)% (\d+) out of (\d+)")
 
 
-class K6:
+class K6(ToolFormat):
     """Reads one test; a counter of the user's named …output_tokens gives the token rate."""
 
     name = "k6"

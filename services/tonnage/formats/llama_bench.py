@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields, as_number, product, ratio
 from tonnage.formats.reading.jsontext import documents
@@ -26,7 +26,7 @@ _ROW: Final = frozenset({"n_prompt", "n_gen", "avg_ts"})
 _TEST: Final = re.compile(r"(?:pp(?P<prompt>\d+))?\+?(?:tg(?P<generated>\d+))?(?: @ d\d+)?")
 
 
-class LlamaBench:
+class LlamaBench(ToolFormat):
     """Reads each test as a level of one sequence without a server; none carries capacity."""
 
     name = "llama-bench"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
 from tonnage.errors import MalformedReport
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import whole_document
@@ -30,7 +30,7 @@ _DECODE_RATE: Final = warning(
 _TEST: Final = re.compile(r"(?P<kind>pp|tg)(?P<tokens>\d+)(?: @ d\d+)? \(c(?P<concurrency>\d+)\)")
 
 
-class LlamaBenchy:
+class LlamaBenchy(ToolFormat):
     """Reads rows by concurrency; decode-phase rates are shown and not used as capacity."""
 
     name = "llama-benchy"

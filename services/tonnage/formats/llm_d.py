@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
-from tonnage.domain.measurement import Latency, Level, Run, TextWork
+from tonnage.domain.measurement import NOT_MEASURED, Latency, Level, Run, TextWork
 from tonnage.errors import MalformedReport
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.jsontext import whole_document
@@ -36,7 +36,7 @@ _RATE_SLACK: Final = 0.05
 _SPLIT_ROLES: Final = frozenset({"prefill", "decode"})
 
 
-class LlmDBenchmark:
+class LlmDBenchmark(ToolFormat):
     """Reads a report of one stage, whichever tool it wraps."""
 
     name = "llm-d-benchmark"
@@ -86,7 +86,10 @@ def _new(report: Fields) -> Point:
         duration_s=_duration_s(run),
         completed_count=_completed(requests, sent, failed),
         failed_count=failed,
-        **latencies,
+        ttft=latencies.get("ttft", NOT_MEASURED),
+        tpot=latencies.get("tpot", NOT_MEASURED),
+        itl=latencies.get("itl", NOT_MEASURED),
+        e2e=latencies.get("e2e", NOT_MEASURED),
         location=_stage(load.text("stage")),
         findings=findings,
     )
@@ -115,7 +118,10 @@ def _old(report: Fields) -> Point:
         duration_s=duration_s,
         completed_count=completed,
         failed_count=failed,
-        **latencies,
+        ttft=latencies.get("ttft", NOT_MEASURED),
+        tpot=latencies.get("tpot", NOT_MEASURED),
+        itl=latencies.get("itl", NOT_MEASURED),
+        e2e=latencies.get("e2e", NOT_MEASURED),
         location=_stage(report.fields("run").text("stage")),
         findings=(*findings, *(() if agrees else (_unlike(counted, reported),))),
     )
@@ -175,7 +181,9 @@ def _latencies(blocks: Fields) -> tuple[dict[str, Latency], tuple[Finding, ...]]
             continue
         found[metric] = _in_ms(block, units)
     small = [
-        metric for metric, least in _LEAST_MS.items() if metric in found and 0 < (found[metric].mean_ms or least) < least
+        metric
+        for metric, least in _LEAST_MS.items()
+        if metric in found and 0 < (found[metric].mean_ms or least) < least
     ]
     if small:
         return {}, (*findings, _too_small(small, found))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields, product, scaled
 from tonnage.formats.reading.names import model_name
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MARKS: Final = frozenset({"Hardware", "Num of Hardware", "Framework", "Batch Size"})
 
 
-class LlmInferenceBench:
+class LlmInferenceBench(ToolFormat):
     """Reads each row as a level of a fixed batch that carries no capacity."""
 
     name = "llm-inference-bench"

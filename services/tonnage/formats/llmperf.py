@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, product, ratio, scaled
 from tonnage.formats.reading.jsontext import elements, whole_document
@@ -24,7 +24,7 @@ _S_PER_MIN: Final = 60.0
 _SUMMARY_MARK: Final = "results_ttft_s_mean"
 
 
-class LlmPerf:
+class LlmPerf(ToolFormat):
     """Reads LLMPerf's summaries and individual responses."""
 
     name = "llmperf"

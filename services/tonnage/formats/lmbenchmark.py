@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Run
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.names import epoch_s
@@ -28,7 +28,7 @@ _NEW_TEXT_ALONE: Final = note(
 _COLUMNS: Final = frozenset({"prompt_tokens", "generation_tokens", "ttft", "generation_time"})
 
 
-class LmBenchmark:
+class LmBenchmark(ToolFormat):
     """Reads the request rows; rate and model are in file and folder names alone."""
 
     name = "lmbenchmark"

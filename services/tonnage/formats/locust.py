@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_number, ratio
 from tonnage.formats.reading.http import http_point
@@ -29,7 +29,7 @@ _KEYS: Final = {"mean": "Average Response Time", "p50": "50%", "p90": "90%", "p9
 _POOL: Final = "Aggregated"
 
 
-class Locust:
+class Locust(ToolFormat):
     """Reads each endpoint as a level, and the aggregate, which pools them."""
 
     name = "locust"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import ArrivalKind, Latency, Level, Run, TextWork
 from tonnage.errors import MalformedReport
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields, product, ratio, scaled
 from tonnage.formats.reading.notes import warning
@@ -51,7 +51,7 @@ _PERCENTILE_KEYS: Final = (
 _RANKS: Final = {"p50": "50.00", "p90": "90.00", "p95": "95.00", "p99": "99.00"}
 
 
-class MlPerf:
+class MlPerf(ToolFormat):
     """Reads LoadGen's logs; model and accelerators are in the submission's folder names alone."""
 
     name = "mlperf-loadgen"
@@ -157,7 +157,9 @@ def _offline(level: Level, said: Fields) -> Level:
     duration_s = scaled(said.number("Max latency (ns)"), _S_PER_NS)
     count = product(level.requests_per_s, duration_s)
     marks = tuple(
-        warning("QUEUEING_NOT_LATENCY", "offline, every query waits from the start: this is time in the queue", path=path)
+        warning(
+            "QUEUEING_NOT_LATENCY", "offline, every query waits from the start: this is time in the queue", path=path
+        )
         for path in ("e2e_mean_ms", "e2e_p50_ms", "e2e_p90_ms", "e2e_p95_ms", "e2e_p99_ms")
     )
     return replace(
@@ -169,7 +171,9 @@ def _doubts(said: Fields) -> Iterator[Finding]:
     if said.text("Mode") == "AccuracyOnly":
         yield warning("NOT_A_SPEED_RUN", "the log is of an accuracy run", remedy="send the performance run's log")
     if said.text("Result is") == "INVALID":
-        yield warning("RESULT_INVALID", "LoadGen calls the result INVALID: a constraint was missed", remedy="see the log")
+        yield warning(
+            "RESULT_INVALID", "LoadGen calls the result INVALID: a constraint was missed", remedy="see the log"
+        )
 
 
 FORMAT: Final = MlPerf()

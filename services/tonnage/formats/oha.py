@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_count, ratio
 from tonnage.formats.reading.http import http_point
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tonnage.domain.measurement import Run
 
 
-class Oha:
+class Oha(ToolFormat):
     """Reads one run; requests aborted at the deadline are failures here."""
 
     name = "oha"
@@ -61,10 +61,7 @@ class Oha:
 
 
 def _counts(distribution: Fields) -> dict[str, int]:
-    return {
-        key: as_count(value, f"{distribution.path}.{key}") or 0
-        for key, value in distribution.data.items()
-    }
+    return {key: as_count(value, f"{distribution.path}.{key}") or 0 for key, value in distribution.data.items()}
 
 
 FORMAT: Final = Oha()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, Telemetry, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import whole_document
@@ -25,7 +25,7 @@ _BYTES_PER_MB: Final = 10**6
 _PHASES: Final = frozenset({"load_model", "prefill", "decode"})
 
 
-class OptimumBenchmark:
+class OptimumBenchmark(ToolFormat):
     """Reads the phases as one level that carries no capacity."""
 
     name = "optimum-benchmark"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.notes import BYTES_NOT_TOKENS, note
@@ -26,7 +26,7 @@ _INFERENCES: Final = note(
 )
 
 
-class PerfAnalyzer:
+class PerfAnalyzer(ToolFormat):
     """Reads the CSV of ``perf_analyzer -f``; its rows are sorted by throughput, ours by load."""
 
     name = "perf-analyzer"

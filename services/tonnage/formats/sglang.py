@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Run
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import documents
@@ -30,7 +30,7 @@ _SAMPLE_KEYS: Final = (
 )
 
 
-class SglangBenchServing:
+class SglangBenchServing(ToolFormat):
     """Reads the lines of ``bench_serving``; each is one operating point."""
 
     name = "sglang-bench-serving"
@@ -54,7 +54,11 @@ class SglangBenchServing:
             return None
         if any(key.endswith("_e2e_latency_ms") for key in result):
             return Match(score=90, why="keys completed, output_throughput and …_e2e_latency_ms without model_id")
-        return Match(score=60, why="keys completed and output_throughput without model_id") if "backend" in result else None
+        return (
+            Match(score=60, why="keys completed and output_throughput without model_id")
+            if "backend" in result
+            else None
+        )
 
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield one run for each group of lines that share backend, sample set and arrival kind."""

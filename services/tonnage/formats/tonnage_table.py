@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from tonnage.domain.configuration import Conditions, Configuration
 from tonnage.domain.finding import Origin
 from tonnage.domain.measurement import (
-    METRICS,
-    STATISTICS,
     ArrivalKind,
     AudioWork,
     EmbeddingWork,
@@ -25,7 +23,7 @@ from tonnage.domain.measurement import (
     Work,
 )
 from tonnage.errors import InvalidInput, MalformedReport
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading import columns
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, as_number, as_text
@@ -33,6 +31,7 @@ from tonnage.formats.reading.jsontext import documents
 from tonnage.formats.reading.names import iso_date
 from tonnage.formats.reading.notes import note
 from tonnage.formats.reading.parquet import parquet_columns, parquet_rows
+from tonnage.formats.reading.statistics import latency
 from tonnage.formats.reading.tables import rows
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ _TEXTS: Final = frozenset(
 )
 
 
-class TonnageTable:
+class TonnageTable(ToolFormat):
     """Reads tables whose columns have our names, or are mapped to them."""
 
     name = "tonnage-table"
@@ -152,7 +151,10 @@ class _Names:
             if ours is None:
                 if not self._mapped and column:
                     raise MalformedReport.field(
-                        f"column {column}", cell, "is no column of ours", "map it (--map ours=theirs) or name it label_…"
+                        f"column {column}",
+                        cell,
+                        "is no column of ours",
+                        "map it (--map ours=theirs) or name it label_…",
                     )
                 continue
             name, factor = ours
@@ -195,26 +197,39 @@ def _point(row: Fields, place: str) -> Point:
 
 
 def _level(row: Fields, place: str) -> Level:
-    latencies = {
-        metric: Latency(**{f"{statistic}_ms": row.number(f"{metric}_{statistic}_ms") for statistic in STATISTICS})
-        for metric in METRICS
-    }
     return Level(
         work=_work(row),
-        **{name: row.number(name) for name in (*columns.LEVEL_NUMBERS, *columns.LEVEL_LOADS)},
-        **{name: row.count(name) for name in columns.LEVEL_COUNTS},
-        **latencies,
+        concurrency=row.number("concurrency"),
+        offered_requests_per_s=row.number("offered_requests_per_s"),
+        requests_per_s=row.number("requests_per_s"),
+        output_tokens_per_s=row.number("output_tokens_per_s"),
+        total_tokens_per_s=row.number("total_tokens_per_s"),
+        reported_requests_per_s=row.number("reported_requests_per_s"),
+        duration_s=row.number("duration_s"),
+        completed_count=row.count("completed_count"),
+        failed_count=row.count("failed_count"),
+        ttft=_latency(row, "ttft"),
+        tpot=_latency(row, "tpot"),
+        itl=_latency(row, "itl"),
+        e2e=_latency(row, "e2e"),
+        queue=_latency(row, "queue"),
         telemetry=_telemetry(row),
         quality=_quality(row),
         location=place,
     )
 
 
+def _latency(row: Fields, metric: str) -> Latency:
+    return latency(lambda statistic: row.number(f"{metric}_{statistic}_ms"))
+
+
 def _work(row: Fields) -> Work:
     stated = [kind for kind, names in columns.WORKS.items() if any(name in row for name in names)]
     named = row.text("modality")
     if named is not None and named not in _WORK_TYPES:
-        raise MalformedReport.field(f"{row.path}.modality", named, "is not known", f"use one of {', '.join(_WORK_TYPES)}")
+        raise MalformedReport.field(
+            f"{row.path}.modality", named, "is not known", f"use one of {', '.join(_WORK_TYPES)}"
+        )
     kinds = set(stated) | ({named} if named else set())
     if len(kinds) > 1:
         raise MalformedReport.field(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields, as_text, scaled
 from tonnage.formats.reading.jsontext import whole_document
@@ -25,7 +25,7 @@ _BANNER: Final = "PERFORMANCE OVERVIEW"
 _KEYS: Final = {"mean": ("average", "avg"), "p50": ("p50",), "p90": ("p90",), "p95": ("p95",), "p99": ("p99",)}
 
 
-class TrtLlmBench:
+class TrtLlmBench(ToolFormat):
     """Reads the throughput report; offered load is all requests at once, so none is stated."""
 
     name = "trtllm-bench"
@@ -38,7 +38,9 @@ class TrtLlmBench:
         Definition("tpot", "[TPOT]", "(e2e - ttft) / (output tokens - 1) of each request; only with --streaming"),
         Definition("itl", "", "not written"),
         Definition("e2e", "[Latency]", "request sent to last token"),
-        Definition("output_tokens_per_s", "Total Output Throughput", "all accelerators; 0.17 calls it Token Throughput"),
+        Definition(
+            "output_tokens_per_s", "Total Output Throughput", "all accelerators; 0.17 calls it Token Throughput"
+        ),
         Definition("concurrency", "", "not written: the number of concurrent requests printed is an average"),
     )
 
@@ -66,9 +68,7 @@ def _of_text(source: Source) -> Point:
             output_tokens_mean=numbers.number("Average Output Length (tokens)"),
         ),
         requests_per_s=numbers.number("Request Throughput (req/sec)"),
-        output_tokens_per_s=numbers.number(
-            "Total Output Throughput (tokens/sec)", "Token Throughput (tokens/sec)"
-        ),
+        output_tokens_per_s=numbers.number("Total Output Throughput (tokens/sec)", "Token Throughput (tokens/sec)"),
         total_tokens_per_s=numbers.number("Total Token Throughput (tokens/sec)"),
         reported_requests_per_s=numbers.number("Request Throughput (req/sec)"),
         duration_s=scaled(numbers.number("Total Latency (ms)"), 1 / MS_PER_S),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields, as_count, scaled
 from tonnage.formats.reading.http import http_point
@@ -25,7 +25,7 @@ _KEYS: Final = {"mean": "mean", "p50": "50th", "p90": "90th", "p95": "95th", "p9
 _S_PER_NS: Final = 1e-9
 
 
-class Vegeta:
+class Vegeta(ToolFormat):
     """Reads reports; raw results (gob, CSV, NDJSON) are another form."""
 
     name = "vegeta"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Run
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import documents
@@ -25,19 +25,21 @@ _ENGINES: Final = {"tgi": "tgi", "tensorrt-llm": "tensorrt-llm", "lmdeploy": "lm
 _LATENCY_ENDINGS: Final = ("_ttft_ms", "_ttft", "_e2el_ms")
 
 
-class VllmServe:
+class VllmServe(ToolFormat):
     """Reads the results of ``vllm bench serve`` and ``vllm bench sweep serve``."""
 
     name = "vllm-bench-serve"
     title = "vLLM bench serve, bench sweep serve, benchmark_serving.py"
     recognised_by = "JSON with model_id, completed and output_throughput; a sweep's array or CSV with run_number"
     metric_definitions = "vllm-serve-1"
-    expects = (
-        ("model_id", "completed", "output_throughput", "request_throughput", "duration", "total_output_tokens"),
-    )
+    expects = (("model_id", "completed", "output_throughput", "request_throughput", "duration", "total_output_tokens"),)
     definitions = (
-        Definition("ttft", "mean_ttft_ms …", "request sent to first streamed chunk; client-side wait for the cap left out"),
-        Definition("tpot", "mean_tpot_ms …", "(e2e - ttft) / (output tokens - 1), over requests with more than one token"),
+        Definition(
+            "ttft", "mean_ttft_ms …", "request sent to first streamed chunk; client-side wait for the cap left out"
+        ),
+        Definition(
+            "tpot", "mean_tpot_ms …", "(e2e - ttft) / (output tokens - 1), over requests with more than one token"
+        ),
         Definition("itl", "mean_itl_ms …", "gaps between streamed chunks, over all gaps"),
         Definition("e2e", "mean_e2el_ms …", "request sent to last chunk; written only when asked for"),
         Definition("requests_per_s", "request_throughput", "successes / duration"),

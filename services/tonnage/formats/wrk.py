@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import as_count, as_number, ratio, scaled
 from tonnage.formats.reading.http import http_point
@@ -29,7 +29,7 @@ _MEAN: Final = re.compile(r"^\s*Latency\s+([\d.]+\w+)", re.MULTILINE)
 _RANK: Final = re.compile(r"^\s*(\d+)(?:\.0+)?%\s+([\d.]+\w+)\s*$", re.MULTILINE)
 
 
-class Wrk:
+class Wrk(ToolFormat):
     """Reads one run; percentiles are there with --latency."""
 
     name = "wrk"

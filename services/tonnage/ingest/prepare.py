@@ -49,7 +49,7 @@ def prepare_report(spooled: Spooled, request: ReportRequest) -> Prepared:
     reader = formats.recognise(source, request.format)
     found, findings = formats.read(source, Completed(reader, given))
     labels = _canonical_labels(given, request, source, reader)
-    runs = [_finished(_swept(run, request), given, spooled.report_id, labels) for run in found]
+    runs = [_finished(_swept(run, given, request), given, spooled.report_id, labels) for run in found]
     return Prepared(
         report_id=spooled.report_id,
         format=reader.name,
@@ -89,12 +89,13 @@ def _sniffed(source: Source) -> str | None:
         return None
 
 
-def _swept(run: Run, request: ReportRequest) -> Run:
-    """Return a run of one level in the upload's sweep, unless its file names one; a ladder is a sweep by itself.
+def _swept(run: Run, given: Given, request: ReportRequest) -> Run:
+    """Return a run of one level in the upload's sweep, unless one is stated; a ladder is a sweep by itself.
 
     Uploads of one CI job are told from those of another, since each measured anew.
     """
-    if run.sweep_id is not None or request.default_sweep_id is None or len(run.levels) > 1:
+    is_stated = run.sweep_id is not None or "sweep_id" in given.run
+    if is_stated or request.default_sweep_id is None or len(run.levels) > 1:
         return run
     job = "" if request.ci_job is None else f"@{request.ci_job}"
     return replace(run, sweep_id=request.default_sweep_id + job)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builders_memory import a_cache_shape, a_device, a_question, a_shape, declared, gib
+
 from tonnage.capacity.memory import fit
 from tonnage.domain.memory import FitVerdict, MemoryTermKind, ModelShape
 from tonnage.errors import InvalidInput

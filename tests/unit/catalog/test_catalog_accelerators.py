@@ -1,11 +1,14 @@
+"""The accelerator catalog and its names."""
+
 from __future__ import annotations
 
 import csv
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tonnage import catalog
-from tonnage.catalog import accelerators as module
+from tonnage.catalog import accelerator_table as module
 from tonnage.catalog import table
 from tonnage.errors import AmbiguousName, InvalidInput, UnknownName
 

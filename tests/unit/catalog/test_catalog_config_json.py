@@ -1,11 +1,17 @@
+"""Shapes read from a config.json."""
+
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
+
 from tonnage import catalog
-from tonnage.domain.memory import ModelShape
 from tonnage.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tonnage.domain.memory import ModelShape
 
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],

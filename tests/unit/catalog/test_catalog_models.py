@@ -1,11 +1,14 @@
+"""The model catalog."""
+
 from __future__ import annotations
 
 import time
 from dataclasses import replace
 
 import pytest
+
 from tonnage import catalog
-from tonnage.catalog import models as module
+from tonnage.catalog import model_table as module
 from tonnage.catalog import table
 from tonnage.errors import AmbiguousName, InvalidInput, UnknownName
 
@@ -76,7 +79,7 @@ def test_a_wrong_fact_names_row_and_column(column: str, value: str, problem: str
 def test_an_id_that_stands_twice_is_refused() -> None:
     header, line, *_ = table.packaged(module.FILE).splitlines()
     with pytest.raises(InvalidInput, match="stands twice"):
-        module.read("\n".join([header, line, line]))
+        module.read(f"{header}\n{line}\n{line}")
 
 
 def test_every_model_names_its_source() -> None:

@@ -1,6 +1,9 @@
+"""One spelling for names."""
+
 from __future__ import annotations
 
 import pytest
+
 from tonnage import catalog
 
 

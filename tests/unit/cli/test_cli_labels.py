@@ -25,7 +25,8 @@ def test_the_nearer_file_wins_and_a_flag_wins_over_both(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for path in (tmp_path / "a.json", tmp_path / "sub" / "b.json"):
         path.write_text("{}")
-    (tmp_path / "tonnage.yaml").write_text("set: {engine: vllm, accelerator: a100, tensor_parallel: 2}\nsweep: outer\n")
+    farther = "set: {engine: vllm, accelerator: a100, tensor_parallel: 2}\nsweep: outer\n"
+    (tmp_path / "tonnage.yaml").write_text(farther)
     (tmp_path / "sub" / "tonnage.yml").write_text(
         "set: {accelerator: h100, tensor_parallel: 4}\nmap: {ttft_p90_ms: x}\n"
     )

@@ -23,7 +23,7 @@ _DETAIL_COUNT: Final = 5
 _LABEL_PLACES: Final = {
     ("yAxis", "dashed"): "insideStartTop",
     ("xAxis", "solid"): "end",
-    ("xAxis", "dotted"): "insideStartBottom",
+    ("xAxis", "dotted"): "insideEndTop",
 }
 _LINE_TYPES: Final = ("solid", "dashed", "dotted")
 

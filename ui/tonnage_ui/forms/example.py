@@ -36,7 +36,7 @@ def question_of(summary: pb.ConfigurationSummary) -> pb.GetCurveRequest:
 
 
 def example_values(summary: pb.ConfigurationSummary, curve: pb.GetCurveResponse, source: str) -> dict[str, object]:
-    """Return widget values for a first plan: the limit is what the middle load of the curve measured."""
+    """Return widget values for a first plan: the limit lies between two loads in the middle of the curve."""
     text = curve.measured_work.text
     values: dict[str, object] = {
         "model": summary.configuration.model,
@@ -59,5 +59,10 @@ def example_values(summary: pb.ConfigurationSummary, curve: pb.GetCurveResponse,
             if (value := number_of(getattr(point.level, metric), f"{statistic}_ms")) is not None
         ]
         values["limits"] = [f"{metric}_{statistic}"]
-        values[f"{metric}_{statistic}_ms"] = float(round(sorted(latencies)[len(latencies) // 2]) + 1)
+        values[f"{metric}_{statistic}_ms"] = _between(sorted(latencies))
     return values
+
+
+def _between(latencies: list[float]) -> float:
+    middle = len(latencies) // 2
+    return float(round((latencies[middle] + latencies[min(middle + 1, len(latencies) - 1)]) / 2))

@@ -56,11 +56,11 @@ def summary_rows(summaries: list[pb.ConfigurationSummary], words: Words) -> list
                 " ".join(part for part in (summary.configuration.engine, summary.configuration.engine_version) if part)
             ),
             words("column.precision"): numbers.text(summary.configuration.weight_precision),
-            words("column.sizes"): sizes(summary.measured_work),
             words("column.runs"): summary.run_count,
             words("column.levels"): summary.level_count,
             words("column.newest"): numbers.text(summary.newest_measured_date),
             words("column.missing_for_plan"): numbers.text(", ".join(summary.missing_for_plan)),
+            words("column.sizes"): sizes(summary.measured_work),
         }
         for summary in summaries
     ]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tonnage_ui.messages import pb
     from tonnage_ui.words import Words
 
+_FIRM: Final = frozenset({"measured", "derived"})
+_BOUND_TONES: Final = {"exact": "firm", "at_least": "weak"}
 _TONES: Final = {
     "feasible": "success",
     "not_feasible": "error",
@@ -36,6 +38,15 @@ class Figure:
 
     label: str
     value: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A word on how sure the answer is; ``tone`` is firm, weak or plain."""
+
+    text: str
+    tone: str
     help: str
 
 
@@ -64,6 +75,26 @@ def count_figures(candidate: pb.Candidate, words: Words) -> list[Figure]:
         figure("accelerators", count_of(count, "accelerator_count")),
         figure("installed", count_of(count, "installed_accelerator_count")),
     ]
+
+
+def certainty(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> list[Badge]:
+    """Return what kind of numbers the counts stand on."""
+    origin = enum_word(candidate, "origin")
+    bounds = {enum_word(bucket.capacity, "bound") for bucket in candidate.buckets}
+    shown = [
+        Badge(words.known("origin", origin), "firm" if origin in _FIRM else "weak", words("certainty.origin")),
+        *(
+            Badge(words("certainty.bound", bound=words.known("bound", bound)), _BOUND_TONES.get(bound, "plain"), "")
+            for bound in sorted(bounds)
+        ),
+        Badge(words("certainty.depth", depth=words.known("depth", enum_word(plan.request, "depth"))), "plain", ""),
+    ]
+    return [*shown, Badge(words("certainty.evidence", count=len(candidate.evidence)), "plain", "")]
+
+
+def answer_line(candidate: pb.Candidate, words: Words) -> str:
+    """Return the counts in one line."""
+    return " · ".join(f"**{figure.value}** {figure.label}" for figure in count_figures(candidate, words)[:3])
 
 
 def rate_figures(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> list[Figure]:

@@ -74,7 +74,7 @@ def one_of(
     return st.selectbox(
         label,
         options,
-        index=None,
+        index=None if placeholder else 0,
         format_func=name,
         key=key,
         help=explained,

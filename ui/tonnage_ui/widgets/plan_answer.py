@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -24,7 +24,15 @@ from tonnage_ui.widgets.reproduce import show_reproduce
 from tonnage_ui.widgets.states import show_fault
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from tonnage_ui.words import Words
+
+_BADGE_COLOURS: Final[dict[str, Literal["green", "orange", "gray"]]] = {
+    "firm": "green",
+    "weak": "orange",
+    "plain": "gray",
+}
 
 
 def show_plan(request: pb.PlanCapacityRequest, reply: pb.PlanCapacityResponse, words: Words) -> None:
@@ -33,6 +41,7 @@ def show_plan(request: pb.PlanCapacityRequest, reply: pb.PlanCapacityResponse, w
     show_headline(presenter.headline(plan, words), key="plan_headline")
     candidate = _pick_candidate(plan, words)
     if candidate is not None:
+        _show_certainty(candidate, plan, words)
         show_figures(presenter.count_figures(candidate, words), key="plan_counts")
         show_figures(presenter.rate_figures(candidate, plan, words), key="plan_rates")
         st.code(candidate.count.equation, language=None, wrap_lines=True)
@@ -51,6 +60,12 @@ def show_plan(request: pb.PlanCapacityRequest, reply: pb.PlanCapacityResponse, w
             date=plan.request.as_of_date,
         )
     )
+
+
+def _show_certainty(candidate: pb.Candidate, plan: pb.Plan, words: Words) -> None:
+    with st.container(horizontal=True, key="plan_certainty"):
+        for badge in presenter.certainty(candidate, plan, words):
+            st.badge(badge.text, color=_BADGE_COLOURS[badge.tone], help=badge.help)
 
 
 def _pick_candidate(plan: pb.Plan, words: Words) -> pb.Candidate | None:

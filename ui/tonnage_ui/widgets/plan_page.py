@@ -14,6 +14,7 @@ from tonnage_ui.forms.example import complete, example_values, question_of
 from tonnage_ui.forms.plan import key_of_field, plan_request
 from tonnage_ui.messages import pb
 from tonnage_ui.presenters.fault import Fault, fault
+from tonnage_ui.presenters.plan import answer_line
 from tonnage_ui.widgets import link
 from tonnage_ui.widgets.states import show_stale
 
@@ -53,6 +54,13 @@ def current_answer() -> PlanAnswer | None:
     if answer is not None and not isinstance(answer.outcome, ClientError):
         link.keep(_LINK_VERSION, str(answer.outcome.plan.data_version))
     return answer
+
+
+def show_answer_line(answer: PlanAnswer | None, words: Words) -> None:
+    """Show the counts beside the button: on a phone the answer stands below the whole form."""
+    if answer is None or isinstance(answer.outcome, ClientError) or not answer.outcome.plan.candidates:
+        return
+    st.markdown(answer_line(answer.outcome.plan.candidates[0], words))
 
 
 def show_staleness(answer: PlanAnswer, stored: Stored, words: Words) -> None:

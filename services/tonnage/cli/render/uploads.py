@@ -22,7 +22,7 @@ def uploads(outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
     """Yield one line a file, then what is missing, what was found, and what was skipped."""
     told = [item for item in outcomes if not item.skipped and not isinstance(item.error, Unavailable)]
     if told:
-        columns = ("file", "format", "runs", "levels usable", "sweep", "missing for a plan")
+        columns = ("file", "format", "runs", "levels usable", "missing for a plan")
         yield table("", columns, [_row(item) for item in told], whole=(0,))
     answers = [item.answer for item in outcomes if item.answer is not None]
     found = [*(finding for answer in answers for finding in (*answer.findings, *_run_findings(answer)))]
@@ -38,7 +38,7 @@ def uploads(outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
 def _row(item: Outcome) -> tuple[str, ...]:
     name = item.parcel.file.shown
     if item.answer is None:
-        return (name, UNKNOWN, "refused", UNKNOWN, UNKNOWN, UNKNOWN)
+        return (name, UNKNOWN, "refused", UNKNOWN, UNKNOWN)
     runs = item.answer.runs
     usable, levels = sum(run.usable_level_count for run in runs), sum(run.level_count for run in runs)
     missing = sorted({field for run in runs for field in run.missing_for_plan})

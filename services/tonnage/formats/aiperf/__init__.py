@@ -8,7 +8,7 @@ from tonnage.formats.aiperf.records import record_point
 from tonnage.formats.aiperf.summary import summary_point
 from tonnage.formats.aiperf.sweep import sweep_points
 from tonnage.formats.aiperf.tables import profile_point, sweep_table_points
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
 from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import whole_document
@@ -24,7 +24,7 @@ _INPUT_MARKS: Final = frozenset({"loadgen", "phases"})
 _SWEEP_COLUMNS: Final = frozenset({"request_throughput_mean", "request_throughput_cv"})
 
 
-class AiPerf:
+class AiPerf(ToolFormat):
     """Reads AIPerf 0.1 to 0.13."""
 
     name = "aiperf"
@@ -41,7 +41,9 @@ class AiPerf:
         Definition("tpot", "inter_token_latency", "(e2e - ttft) / (output tokens - 1) of each request"),
         Definition("itl", "inter_chunk_latency", "gaps between streamed chunks, over all gaps"),
         Definition("e2e", "request_latency", "request sent to last byte, valid answers"),
-        Definition("requests_per_s", "request_throughput", "valid answers / (end_time - start_time), start-up included"),
+        Definition(
+            "requests_per_s", "request_throughput", "valid answers / (end_time - start_time), start-up included"
+        ),
         Definition("duration_s", "benchmark_duration", "first request sent to last answer"),
         Definition("output_tokens_mean", "output_sequence_length", "reasoning tokens included, client's tokenizer"),
     )
@@ -82,7 +84,9 @@ def _points(source: Source) -> Iterator[Point]:
             yield from sweep_table_points(source, AiPerf)
         else:
             yield profile_point(source, AiPerf)
-    elif isinstance(head.first.get("metadata"), dict) and "metrics" in head.first and "aiperf_version" not in head.first:
+    elif (
+        isinstance(head.first.get("metadata"), dict) and "metrics" in head.first and "aiperf_version" not in head.first
+    ):
         yield record_point(source, AiPerf)
     else:
         report = Fields(whole_document(source))

@@ -12,12 +12,12 @@ from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.requests import Requests
 
 if TYPE_CHECKING:
-    from tonnage.formats.base import Format, Source
+    from tonnage.formats.base import Source, ToolFormat
 
 _NS_PER_S: Final = 1e9
 
 
-def record_point(source: Source, reader: type[Format]) -> Point:
+def record_point(source: Source, reader: type[ToolFormat]) -> Point:
     """Return the level of all profiling requests; cancelled ones count neither way."""
     requests = Requests()
     for number, value in lines(source):

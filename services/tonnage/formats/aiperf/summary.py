@@ -15,13 +15,13 @@ from tonnage.formats.reading.notes import TIME_ZONE_NOT_STATED, note, warning
 
 if TYPE_CHECKING:
     from tonnage.domain.finding import Finding
-    from tonnage.formats.base import Format
+    from tonnage.formats.base import ToolFormat
 
 # Above its cap by this much, the load was not capped at it: sessions of agents open requests of their own.
 _ABOVE_CAP: Final = 1.05
 
 
-def summary_point(report: Fields, reader: type[Format]) -> Point:
+def summary_point(report: Fields, reader: type[ToolFormat]) -> Point:
     """Return the level of a profile export of any version."""
     metrics = report.fields("records") if "records" in report else report
     given = report.fields("input_config")

@@ -16,12 +16,12 @@ from tonnage.formats.reading.notes import note
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tonnage.formats.base import Format
+    from tonnage.formats.base import ToolFormat
 
 _OVER_TRIALS = note("MEANS_OVER_TRIALS", "statistics are means over the trials of each load, not one run's")
 
 
-def sweep_points(report: Fields, reader: type[Format]) -> Iterator[Point]:
+def sweep_points(report: Fields, reader: type[ToolFormat]) -> Iterator[Point]:
     """Yield one level for each combination of parameters, or the one that an aggregate holds."""
     metadata = report.fields("metadata")
     if "per_combination_metrics" in report:
@@ -37,7 +37,7 @@ def sweep_points(report: Fields, reader: type[Format]) -> Iterator[Point]:
     yield _point(metadata.fields("variation_values"), _regrouped(report.fields("metrics")), "metrics", report, reader)
 
 
-def _point(parameters: Fields, metrics: Fields, place: str, report: Fields, reader: type[Format]) -> Point:
+def _point(parameters: Fields, metrics: Fields, place: str, report: Fields, reader: type[ToolFormat]) -> Point:
     concurrency, rate = _parameter(parameters, "concurrency"), _parameter(parameters, "rate")
     failed = as_count(mean_of(metrics, "error_request_count"), "error_request_count")
     level = metrics_level(metrics, failed=failed, concurrency=concurrency, rate=rate, location=place)

@@ -17,7 +17,7 @@ from tonnage.formats.reading.tables import cells
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tonnage.formats.base import Format, Source
+    from tonnage.formats.base import Source, ToolFormat
 
 _TWO_DECIMALS: Final = note(
     "ROUNDED_VALUES", "the CSV holds two decimals and neither model nor load", remedy="send the JSON beside it"
@@ -26,14 +26,14 @@ _MEAN: Final = re.compile(r"(.+)_mean")
 _UNITS: Final = {"time_to_first_token": "ms", "inter_token_latency": "ms", "request_latency": "ms"}
 
 
-def profile_point(source: Source, reader: type[Format]) -> Point:
+def profile_point(source: Source, reader: type[ToolFormat]) -> Point:
     """Return the level of a profile's CSV."""
     metrics = Fields(metric_blocks(source))
     failed = as_count(mean_of(metrics, "error_request_count"), "Error Request Count") or 0
     return Point(_header(reader, None, None), metrics_level(metrics, failed=failed))
 
 
-def sweep_table_points(source: Source, reader: type[Format]) -> Iterator[Point]:
+def sweep_table_points(source: Source, reader: type[ToolFormat]) -> Iterator[Point]:
     """Yield the level of each row of a sweep's first table; what follows it are rankings and metadata."""
     found = cells(source)
     _, names = next(found)
@@ -59,7 +59,7 @@ def _means(row: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _header(reader: type[Format], concurrency: float | None, rate: float | None) -> Run:
+def _header(reader: type[ToolFormat], concurrency: float | None, rate: float | None) -> Run:
     return Run(
         tool=reader.name,
         metric_definitions=reader.metric_definitions,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.finding import Evidence, Finding, Origin, Severity
-from tonnage.domain.measurement import METRICS, STATISTICS, Level, TextWork
+from tonnage.domain.measurement import METRICS, STATISTICS, Latency, Level, TextWork
 from tonnage.formats.checks.scalars import fault
 from tonnage.formats.reading.notes import note, warning
 
@@ -42,7 +42,7 @@ def name_of(metric: Metric, statistic: StatisticName) -> str:
 
 def _without(level: Level, name: str) -> Level:
     metric, statistic = name.split("_", 1)
-    latency = replace(getattr(level, metric), **{statistic: None})
+    latency: Latency = replace(getattr(level, metric), **{statistic: None})
     return replace(level, **{metric: latency})  # type: ignore[arg-type]  # the names of its fields
 
 
@@ -106,7 +106,7 @@ def _mean_outside(level: Level) -> list[Finding]:
 
 
 def _below_ttft(level: Level) -> list[Finding]:
-    """A request cannot end before its first token, so no statistic of e2e is below that of TTFT."""
+    """Find statistics of e2e below those of TTFT: a request cannot end before its first token."""
     found = []
     for statistic in STATISTICS:
         first, whole = level.ttft.value_ms(statistic), level.e2e.value_ms(statistic)

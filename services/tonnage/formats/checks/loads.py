@@ -36,7 +36,11 @@ def _all_failed(level: Level) -> list[Finding]:
 
 
 def _no_throughput(level: Level) -> list[Finding]:
-    if level.requests_per_s is not None or level.output_tokens_per_s is not None or level.total_tokens_per_s is not None:
+    if (
+        level.requests_per_s is not None
+        or level.output_tokens_per_s is not None
+        or level.total_tokens_per_s is not None
+    ):
         return []
     return [
         warning(
@@ -69,7 +73,7 @@ def _overfull(level: Level) -> list[Finding]:
     if level.ttft.mean_ms is not None:
         waiting = level.requests_per_s * level.ttft.mean_ms / 1000
         if waiting > cap * (1 + _TTFT_SLACK):
-            return [_little(f"requests/s x ttft mean = {waiting:.4g} waiting for a first token, above the cap of {cap:g}")]
+            return [_little(f"requests/s x ttft mean = {waiting:.4g} before a first token, above the cap of {cap:g}")]
     return []
 
 
@@ -78,10 +82,10 @@ def _little(message: str) -> Finding:
 
 
 def _underfull(level: Level) -> list[Finding]:
-    """Far below the cap in a closed loop, the load generator idled or the run never filled: what was measured holds.
+    """Find a closed loop far below its cap: the load generator idled, or ramp-up and drain weigh.
 
-    The level stays usable: its rate and latencies are those of a smaller number in flight, and taking them for the
-    cap's is on the safe side. Think time, ramp-up and the drain at the end explain it; with an offered rate it is normal.
+    The level stays usable: its rate and latencies were measured together, only at fewer requests in flight than the
+    label says. With an offered rate it is the normal case.
     """
     in_flight, cap = _in_flight(level), level.concurrency
     if in_flight is None or cap is None or level.offered_requests_per_s is not None:
@@ -138,20 +142,33 @@ def _unlike_tokens(level: Level) -> list[Finding]:
 
 
 def _behind(level: Level) -> list[Finding]:
-    """An open loop that ends late was saturated: the work offered took longer than its sending plus one request."""
+    """Find an open loop that ended late: the work offered took longer than its sending plus one request."""
     offered, rate = level.offered_requests_per_s, level.requests_per_s
     if offered is None or rate is None or rate >= offered * (1 - _BEHIND) or not rate:
         return []
     if level.completed_count is not None and level.duration_s is not None:
         sending_s = (level.completed_count + (level.failed_count or 0)) / offered
-        last_ms = level.e2e.p99_ms or level.e2e.p95_ms or level.e2e.mean_ms or 0.0
-        if level.duration_s <= sending_s * (1 + _BEHIND) + last_ms / 1000:
+        if level.duration_s <= sending_s * (1 + _BEHIND) + _last_request_ms(level) / 1000:
             return []
     return [
         note(
             "OFFERED_RATE_NOT_REACHED",
-            f"{offered:g} requests/s were offered and {rate:g} completed: saturated at this load",
+            f"{offered:g} requests/s were offered and {rate:g}/s completed: the server fell behind, "
+            "or the run was so short that its end weighs",
             path="requests_per_s",
-            remedy="its latencies grow with the length of the run; do not read them as steady",
+            remedy="run longer; where the server falls behind, latencies grow with the run and are not steady",
         )
     ]
+
+
+def _last_request_ms(level: Level) -> float:
+    """Return how long the last request may still have run after the last was sent; 0 when nothing tells."""
+    e2e = level.e2e
+    for value in (e2e.p99_ms, e2e.p95_ms, e2e.mean_ms):
+        if value is not None:
+            return value
+    work = level.work
+    output = work.output_tokens_mean if isinstance(work, TextWork) else None
+    if level.ttft.mean_ms is None or level.tpot.mean_ms is None or output is None:
+        return 0.0
+    return level.ttft.mean_ms + level.tpot.mean_ms * output

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.domain.configuration import Configuration
+from tonnage.domain.measurement import Run
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.evalscope.files import percentile_level, summary_level
 from tonnage.formats.evalscope.printed import overview_levels, single_level
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
@@ -12,8 +14,6 @@ from tonnage.formats.reading.fields import Fields
 from tonnage.formats.reading.jsontext import whole_document
 from tonnage.formats.reading.notes import warning
 from tonnage.formats.reading.text import plain_lines
-from tonnage.domain.configuration import Configuration
-from tonnage.domain.measurement import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _HALF: Final = warning(
 )
 
 
-class EvalScopePerf:
+class EvalScopePerf(ToolFormat):
     """Reads EvalScope 0.x and 1.x; the unit stands in each key."""
 
     name = "evalscope"

@@ -66,7 +66,7 @@ def _with_row(level: Level, name: str, cells: dict[str, str]) -> Level:
     """Return the level with one printed row: a latency, or a mean length."""
     if name.lower() in {"input tokens", "output tokens"}:
         work = level.work if isinstance(level.work, TextWork) else TextWork()
-        key = f"{name.split()[0].lower()}_tokens_mean"
+        key = f"{name.split(maxsplit=1)[0].lower()}_tokens_mean"
         mean = as_number(cells.get("avg"), name)
         return level if mean is None else replace(level, work=replace(work, **{key: mean}))
     found = _METRIC.fullmatch(name)

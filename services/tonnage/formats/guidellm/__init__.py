@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tonnage.formats.base import Definition, Head, Match, Source
+from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.guidellm.flat import flat_points, is_flat
 from tonnage.formats.guidellm.table import grouped_header, is_table, table_benchmarks
 from tonnage.formats.guidellm.tree import point_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MARKS: Final = frozenset({"run_stats", "scheduler_state", "scheduler_metrics"})
 
 
-class GuideLlm:
+class GuideLlm(ToolFormat):
     """Reads a report of several benchmarks, each one operating point."""
 
     name = "guidellm"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
-from tonnage.domain.measurement import METRICS, Latency, Level, Run, TextWork
+from tonnage.domain.measurement import Latency, Level, Run, TextWork
 from tonnage.formats.reading.assemble import Point, arrival_of
 from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.names import model_name
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tonnage.domain.finding import Finding
-    from tonnage.formats.base import Format
+    from tonnage.formats.base import ToolFormat
 
 _LENGTHS: Final = re.compile(r"prompt_tokens=(\d+).*output_tokens=(\d+)")
 
@@ -29,7 +29,7 @@ def is_flat(report: Mapping[str, object]) -> bool:
     return isinstance(first, dict) and "completed" in first and bool(first.keys() & {"rate", "streams"})
 
 
-def flat_points(report: Fields, reader: type[Format]) -> Iterator[Point]:
+def flat_points(report: Fields, reader: type[ToolFormat]) -> Iterator[Point]:
     """Yield each benchmark; the report's summary pools them and is no level."""
     arguments = report.fields("args")
     findings = _configured_lengths(arguments)
@@ -48,7 +48,6 @@ def flat_points(report: Fields, reader: type[Format]) -> Iterator[Point]:
 
 def _level(benchmark: Fields, place: str) -> Level:
     completed, duration_s = benchmark.count("completed"), benchmark.number("duration_s")
-    latencies = {metric: _latency(benchmark, metric) for metric in METRICS}
     return Level(
         work=TextWork(
             input_tokens_mean=benchmark.number("input_tokens_mean"),
@@ -61,7 +60,10 @@ def _level(benchmark: Fields, place: str) -> Level:
         completed_count=completed,
         failed_count=benchmark.count("errored", "failed"),
         location=place,
-        **latencies,
+        ttft=_latency(benchmark, "ttft"),
+        tpot=_latency(benchmark, "tpot"),
+        itl=_latency(benchmark, "itl"),
+        e2e=_latency(benchmark, "e2e"),
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tonnage.domain.finding import Finding
-    from tonnage.formats.base import Format
+    from tonnage.formats.base import ToolFormat
 
 _RATED: Final = frozenset({"constant", "poisson", "async"})
 
@@ -25,7 +25,7 @@ _RATED: Final = frozenset({"constant", "poisson", "async"})
 def point_of(
     benchmark: Fields,
     place: str,
-    reader: type[Format],
+    reader: type[ToolFormat],
     *,
     tool_version: str | None = None,
     model: str | None = None,
@@ -33,9 +33,7 @@ def point_of(
     """Return the level of one benchmark; throughputs are computed, since the file's own count gaps."""
     level = _level(benchmark, place)
     measured_at, zone_findings = _date(benchmark)
-    model = (
-        benchmark.dig("config.backend").text("model") or benchmark.fields("worker").text("backend_model") or model
-    )
+    model = benchmark.dig("config.backend").text("model") or benchmark.fields("worker").text("backend_model") or model
     header = Run(
         tool=reader.name,
         metric_definitions=reader.metric_definitions,

@@ -18,7 +18,7 @@ _SAME_SIZE_FACTOR: Final = 1.25
 
 
 def arrival_of(concurrency: float | None, offered_requests_per_s: float | None) -> ArrivalKind | None:
-    """Tell how requests arrived: a stated rate is an open loop, whatever cap stands beside it; a cap alone is closed."""
+    """Tell how requests arrived: a rate is an open loop, whatever cap stands beside it; a cap alone is closed."""
     if offered_requests_per_s is not None:
         return ArrivalKind.OPEN
     return ArrivalKind.CLOSED if concurrency is not None else None

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Level
-    from tonnage.formats.base import Format
+    from tonnage.formats.base import ToolFormat
 
 
 def http_point(
-    reader: type[Format],
+    reader: type[ToolFormat],
     level: Level,
     *,
     tool_version: str | None = None,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from typing import IO, TYPE_CHECKING, Final
 
 from tonnage.errors import MalformedReport, TooLarge
-from tonnage.formats.reading.skim import array_elements, skimmed
+from tonnage.formats.reading.skim import skimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 WHOLE_BYTES: Final = 8 << 20
 _MAX_SKIMMED_BYTES: Final = 64 << 20
 _MAX_LINE_BYTES: Final = 64 << 20
+_PIECE_BYTES: Final = 1 << 20
+_LONGEST_TOKEN: Final = 64
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 def loads(text: str | bytes, place: str) -> object:
@@ -30,7 +35,9 @@ def loads(text: str | bytes, place: str) -> object:
         cure = "the file may be cut off: send it whole" if _cut_off(error) else "send it as the tool wrote it"
         raise MalformedReport.field("report", where, f"is not JSON ({error.msg})", cure) from error
     except (ValueError, RecursionError) as error:
-        raise MalformedReport.field("report", place, f"is not JSON ({error})", "send it as the tool wrote it") from error
+        raise MalformedReport.field(
+            "report", place, f"is not JSON ({error})", "send it as the tool wrote it"
+        ) from error
     return value
 
 
@@ -91,5 +98,56 @@ def elements(source: Source) -> Iterator[tuple[str, object]]:
             yield f"[{index}]", element
         return
     with source.open_binary() as stream:
-        for index, raw in enumerate(array_elements(stream)):
-            yield f"[{index}]", loads(raw, f"element {index}")
+        for index, element in enumerate(_streamed(stream)):
+            yield f"[{index}]", element
+
+
+def _streamed(stream: IO[bytes]) -> Iterator[object]:
+    """Yield the elements of an array, parsed as soon as each is whole.
+
+    Raises ``MalformedReport`` for broken or cut-off JSON, ``TooLarge`` when one element is beyond 64 MiB.
+    """
+    reader, decoder = codecs.getreader("utf-8")(stream), json.JSONDecoder()
+    buffer, position = _more(reader, "", 0)
+    position = _past(buffer, position, "[")
+    while True:
+        position = _past(buffer, position, ",")
+        if buffer.startswith("]", position):
+            return
+        try:
+            value, end = decoder.raw_decode(buffer, position)
+            is_whole = end < len(buffer)  # a number at the very end may go on
+        except RecursionError as error:
+            raise MalformedReport.field("report", "", "nests too deep", "send the file as written") from error
+        except json.JSONDecodeError as error:
+            if len(buffer) - error.pos > _LONGEST_TOKEN and not error.msg.startswith("Unterminated"):
+                place = f"character {error.pos} of a piece"
+                raise MalformedReport.field(
+                    "report", place, f"is not JSON ({error.msg})", "send it as written"
+                ) from error
+            is_whole = False
+        if is_whole:
+            yield value
+            position = end
+        else:
+            buffer, position = _more(reader, buffer, position)
+
+
+def _past(buffer: str, position: int, mark: str) -> int:
+    """Return the position after blanks and one ``mark``, if it is there."""
+    position = _BLANKS.match(buffer, position).end()  # type: ignore[union-attr]  # matches nothing too
+    if buffer.startswith(mark, position):
+        position = _BLANKS.match(buffer, position + 1).end()  # type: ignore[union-attr]  # the same
+    return position
+
+
+def _more(reader: codecs.StreamReader, buffer: str, position: int) -> tuple[str, int]:
+    try:
+        read = reader.read(_PIECE_BYTES)
+    except UnicodeDecodeError as error:
+        raise MalformedReport.field("report", str(error), "is not UTF-8 text", "save it as UTF-8") from error
+    if not read:
+        raise MalformedReport.field("report", "", "ends in the middle of a JSON array", "send the file whole")
+    if len(buffer) - position > _MAX_LINE_BYTES:
+        raise TooLarge("one element of the array is larger than 64 MiB", limit_bytes=_MAX_LINE_BYTES)
+    return buffer[position:] + read, 0

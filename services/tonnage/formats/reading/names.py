@@ -9,7 +9,23 @@ from typing import Final
 _CACHE_FOLDER: Final = re.compile(r"models--([^/]+?)--([^/]+)")
 _WEIGHTS_SUFFIX: Final = re.compile(r"\.(gguf|bin|safetensors|pt|onnx)$", re.IGNORECASE)
 _PLAIN_FOLDERS: Final = frozenset(
-    {"", ".", "..", "~", "models", "model", "data", "mnt", "home", "root", "opt", "weights", "hub", "cache", "workspace"}
+    {
+        "",
+        ".",
+        "..",
+        "~",
+        "models",
+        "model",
+        "data",
+        "mnt",
+        "home",
+        "root",
+        "opt",
+        "weights",
+        "hub",
+        "cache",
+        "workspace",
+    }
 )
 _LONGEST_ORGANISATION: Final = 64
 _SHORT_DATE: Final = "%Y%m%d-%H%M%S"

@@ -28,7 +28,9 @@ def metric_blocks(source: Source) -> dict[str, object]:
             header = None
         else:
             name, unit = _name(row[0])
-            values = {key.lower(): without_thousands(cell) or None for key, cell in zip(header[1:], row[1:], strict=True)}
+            values = {
+                key.lower(): without_thousands(cell) or None for key, cell in zip(header[1:], row[1:], strict=True)
+            }
             if "value" in values:
                 values = {"avg": values["value"]}
             blocks.setdefault(name, {"unit": unit, **values})

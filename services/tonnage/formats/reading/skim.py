@@ -1,4 +1,4 @@
-"""Walking large JSON by its brackets alone: cutting long arrays, and taking arrays apart.
+"""Walking large JSON by its brackets alone: long arrays are cut, what is left is small enough to parse.
 
 Nothing is validated here: what is kept goes through the JSON parser afterwards, which judges it.
 """
@@ -11,115 +11,102 @@ from typing import IO, TYPE_CHECKING, Final
 from tonnage.errors import MalformedReport, TooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 KEPT_ELEMENT_COUNT: Final = 1000
 MAX_DEPTH: Final = 200
-_MAX_ELEMENT_BYTES: Final = 64 << 20
+_MAX_TEXT_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 20
-# A string that the chunk ends inside of does not match; it is met again with the next chunk.
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},"]', re.DOTALL)
-_OPEN: Final = (b"[", b"{")
-_CLOSE: Final = (b"]", b"}")
-
-
-class _Chunks:
-    """The stream in pieces that never end inside a string, except a string larger than the limit."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[tuple[bytes, list[re.Match[bytes]]]]:
-        rest = b""
-        while True:
-            read = self._stream.read(_CHUNK_BYTES)
-            data = rest + read
-            tokens = list(_TOKEN.finditer(data))
-            # A lone quote opens a string that this chunk does not close.
-            cut = next((token.start() for token in tokens if token.group() == b'"'), len(data))
-            tokens = [token for token in tokens if token.start() < cut]
-            rest = data[cut:]
-            if len(rest) > _MAX_ELEMENT_BYTES:
-                raise TooLarge("one text in the file is longer than 64 MiB", limit_bytes=_MAX_ELEMENT_BYTES)
-            if data[:cut]:
-                yield data[:cut], tokens
-            if not read:
-                if rest:
-                    raise _cut_off()
-                return
-
-
-def _cut_off() -> MalformedReport:
-    return MalformedReport.field("report", "", "ends in the middle of a JSON value", "send the file whole")
-
-
-def _too_deep() -> MalformedReport:
-    return MalformedReport.field("report", "", f"nests deeper than {MAX_DEPTH} levels", "send the tool's own file")
+# A lone quote opens a string that the chunk does not close; it is met again with the next chunk.
+_STRING: Final = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_TOKEN: Final = re.compile(_STRING + rb'|[\[\]{},"]', re.DOTALL)
+_BRACKET: Final = re.compile(_STRING + rb'|[\[\]{}"]', re.DOTALL)
+_PREFIX_TOKEN: Final = re.compile(_TOKEN.pattern.decode(), re.DOTALL)
 
 
 def skimmed(stream: IO[bytes], kept_count: int = KEPT_ELEMENT_COUNT) -> Iterator[bytes]:
     """Yield the JSON text with every array cut after ``kept_count`` elements.
 
-    Memory is bounded by one chunk and the longest text in the file.
+    Memory is bounded by one chunk and the longest text in the file. Raises ``MalformedReport`` when the file is cut
+    off or nests beyond ``MAX_DEPTH``, ``TooLarge`` for a text beyond 64 MiB.
     """
-    counts: list[int] = []  # separators seen in each open array; -1 for an object
-    cut_depth: int | None = None  # depth of the array whose rest is being dropped
-    for data, tokens in _Chunks(stream):
-        start = 0
-        for token in tokens:
+    skim = _Skim(kept_count)
+    rest = b""
+    while read := stream.read(_CHUNK_BYTES):
+        rest = yield from skim.feed(rest + read)
+        if len(rest) > _MAX_TEXT_BYTES:
+            raise TooLarge("one text in the file is longer than 64 MiB", limit_bytes=_MAX_TEXT_BYTES)
+    if rest or skim.is_open:
+        raise MalformedReport.field("report", "", "ends in the middle of a JSON value", "send the file whole")
+
+
+class _Skim:
+    """Where the walk stands: separators seen in each open array (-1 for an object), and what is being cut."""
+
+    def __init__(self, kept_count: int) -> None:
+        self._kept_count = kept_count
+        self._counts: list[int] = []
+        self._cut_depth: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._counts)
+
+    def feed(self, data: bytes) -> Generator[bytes, None, bytes]:
+        """Yield what is kept of a chunk; return its end inside a string, for the next one."""
+        position = 0
+        while True:
+            if self._cut_depth is None:
+                end, unfinished = self._keep(data, position)
+                yield data[position:end]
+            else:
+                end, unfinished = self._drop(data, position)
+            if unfinished is not None:
+                return data[unfinished:]
+            position = end
+
+    def _keep(self, data: bytes, position: int) -> tuple[int, int | None]:
+        """Return where keeping ends: at a cut (and None), or at the end of what is whole (and again that)."""
+        for token in _TOKEN.finditer(data, position):
             mark = token.group()
-            if mark in _OPEN:
-                counts.append(0 if mark == b"[" else -1)
-                if len(counts) > MAX_DEPTH:
-                    raise _too_deep()
-            elif mark in _CLOSE:
-                if cut_depth == len(counts):
-                    cut_depth, start = None, token.start()
-                if counts:
-                    counts.pop()
-            elif mark == b"," and cut_depth is None and counts and counts[-1] >= 0:
-                counts[-1] += 1
-                if counts[-1] >= kept_count:
-                    yield data[start : token.start()]
-                    cut_depth = len(counts)
-        if cut_depth is None:
-            yield data[start:]
-    if counts:
-        raise _cut_off()
+            if mark in (b"[", b"{"):
+                self._open(mark)
+            elif mark in (b"]", b"}"):
+                self._close()
+            elif mark == b"," and self._counts and self._counts[-1] >= 0:
+                self._counts[-1] += 1
+                if self._counts[-1] >= self._kept_count:
+                    self._cut_depth = len(self._counts)
+                    return token.start(), None
+            elif mark == b'"':
+                return token.start(), token.start()
+        return len(data), len(data)
 
-
-def array_elements(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the text of each element of the one array the stream holds.
-
-    Raises ``MalformedReport`` when it is cut off, ``TooLarge`` when one element is beyond 64 MiB.
-    """
-    depth = 0
-    pending = bytearray()
-    for data, tokens in _Chunks(stream):
-        start = 0
-        for token in tokens:
+    def _drop(self, data: bytes, position: int) -> tuple[int, int | None]:
+        """Return where dropping ends: at the bracket that closes the cut array (and None), or at the end."""
+        for token in _BRACKET.finditer(data, position):
             mark = token.group()
-            if mark in _OPEN:
-                depth += 1
-                if depth == 1:
-                    start = token.end()
-                elif depth > MAX_DEPTH:
-                    raise _too_deep()
-            elif (mark == b"," and depth == 1) or (mark in _CLOSE and depth == 1):
-                pending += data[start : token.start()]
-                if pending.strip():
-                    yield bytes(pending)
-                pending.clear()
-                start = token.end()
-                depth -= mark in _CLOSE
-            elif mark in _CLOSE:
-                depth -= 1
-        if depth:
-            pending += data[start:]
-        if len(pending) > _MAX_ELEMENT_BYTES:
-            raise TooLarge("one element of the array is larger than 64 MiB", limit_bytes=_MAX_ELEMENT_BYTES)
-    if depth:
-        raise _cut_off()
+            if mark in (b"[", b"{"):
+                self._open(mark)
+            elif mark in (b"]", b"}"):
+                if self._cut_depth == len(self._counts):
+                    self._cut_depth = None
+                    return token.start(), None
+                self._close()
+            elif mark == b'"':
+                return token.start(), token.start()
+        return len(data), len(data)
+
+    def _open(self, mark: bytes) -> None:
+        self._counts.append(0 if mark == b"[" else -1)
+        if len(self._counts) > MAX_DEPTH:
+            raise MalformedReport.field(
+                "report", "", f"nests deeper than {MAX_DEPTH} levels", "send the file as the tool wrote it"
+            )
+
+    def _close(self) -> None:
+        if self._counts:
+            self._counts.pop()
 
 
 def closed_prefix(text: str) -> str | None:
@@ -129,7 +116,7 @@ def closed_prefix(text: str) -> str | None:
     """
     closers: list[str] = []
     last: tuple[int, str] | None = None
-    for token in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},"]', text, re.DOTALL):
+    for token in _PREFIX_TOKEN.finditer(text):
         mark = token.group()
         if mark in "[{":
             closers.append("]" if mark == "[" else "}")

@@ -23,7 +23,7 @@ def latency(pick: Callable[[str], float | None], to_ms: float = 1.0) -> Latency:
     return Latency(**found) if any(value is not None for value in found.values()) else NOT_MEASURED
 
 
-def block(fields: Fields, names: Mapping[str, str | tuple[str, ...]], to_ms: float = 1.0) -> Latency:
+def block(fields: Fields, names: Mapping[str, Sequence[str]], to_ms: float = 1.0) -> Latency:
     """Return the statistics of one block whose keys are given by our names."""
 
     def pick(name: str) -> float | None:

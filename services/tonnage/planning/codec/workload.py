@@ -13,6 +13,7 @@ from tonnage.planning.codec.limits import decode_slo, encode_slo
 from tonnage.planning.codec.presence import LARGEST_RATE, LARGEST_RATIO, at_most, chosen, day, member, needed, optional
 from tonnage.v1 import workload_pb2
 
+_MOST_ZONES: Final = 1000
 _PARTS: Final = ("growth", "burst", "drift", "colocation")
 _RESERVE_CURE: Final = 'state whole or parts with their sources; "none" says that no reserve is wanted'
 
@@ -92,6 +93,7 @@ def decode_failover(message: workload_pb2.Failover) -> Failover:
             message, "kind", "", "state lost_replica_count, lost_server_count or zones, or leave failover out"
         )
         if kind == "zones":
+            at_most("zones.zone_count", message.zones.zone_count, _MOST_ZONES)
             if message.zones.lost_zone_count > message.zones.zone_count:
                 raise InvalidInput.field(
                     "zones.lost_zone_count", message.zones.lost_zone_count, "is above zone_count", "lose fewer zones"
