@@ -83,6 +83,7 @@ def a_planning_server(reader: StoreReader, today: str = TODAY) -> Iterator[Stubs
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     desk = Desk(reader, "0.1.0", today=lambda: today)
+    logs.configure("error")
     log = logs.logger("planning")
     running = asyncio.run_coroutine_threadsafe(start(ServerOptions(drain_s=0.2), services(desk), desk.ready, log), loop)
     server = running.result(10)

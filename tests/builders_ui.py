@@ -170,7 +170,9 @@ def a_plan(request: pb.PlanCapacityRequest, **changes: Any) -> pb.Plan:
             peak_factor=4.0,
             equation="25 × 4 = 100 requests/s",
             origin=pb.ORIGIN_DECLARED,
-            peak_tokens=pb.TokenDemand(input_tokens_per_s=100_000, output_tokens_per_s=10_000, total_tokens_per_s=110_000),
+            peak_tokens=pb.TokenDemand(
+                input_tokens_per_s=100_000, output_tokens_per_s=10_000, total_tokens_per_s=110_000
+            ),
         ),
         "candidates": [a_candidate()],
         "rejections": [
@@ -320,9 +322,7 @@ class Services(
         content = b"".join(part.chunk for part in parts[1:]).hex()
         outcome = pb.RUN_OUTCOME_ALREADY_STORED if content in self.stored else pb.RUN_OUTCOME_STORED
         self.stored.add(content)
-        receipt = pb.RunReceipt(
-            run=RUN, outcome=outcome, level_count=4, usable_level_count=4, fingerprint=FINGERPRINT
-        )
+        receipt = pb.RunReceipt(run=RUN, outcome=outcome, level_count=4, usable_level_count=4, fingerprint=FINGERPRINT)
         return pb.IngestReportResponse(
             report_id="ab" * 32, format="vllm-bench-serve", runs=[receipt], data_version=self.data_version
         )

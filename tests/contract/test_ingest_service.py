@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     Talk = Callable[..., Any]
     Script = Callable[[IngestServiceAsyncStub], Awaitable[Any]]
 
-STORES = {"memory": lambda _: MemoryStore(), "lake": lambda folder: open_writer(f"lake://{folder}/store")}
+STORES: dict[str, Callable[[Path], StoreWriter]] = {
+    "memory": lambda _: MemoryStore(),
+    "lake": lambda folder: open_writer(f"lake://{folder}/store"),
+}
 TABLE = a_table()
 DIGEST = hashlib.sha256(TABLE).hexdigest()
 
@@ -68,8 +71,7 @@ async def refused(call: Awaitable[Any]) -> grpc.aio.AioRpcError:
 @pytest.fixture(params=STORES)
 def writer(request: pytest.FixtureRequest, tmp_path: Path) -> StoreWriter:
     """Return a store of each kind; the server closes it."""
-    made: StoreWriter = STORES[request.param](tmp_path)
-    return made
+    return STORES[request.param](tmp_path)
 
 
 @pytest.fixture
@@ -111,8 +113,8 @@ def outcomes(answer: pb.IngestReportResponse | pb.IngestRunsResponse) -> list[st
     return [pb.RunOutcome.Name(run.outcome).removeprefix("RUN_OUTCOME_") for run in answer.runs]
 
 
-def test_a_file_is_stored_and_its_answer_says_what_and_where(talk: Talk) -> None:
-    answer = talk(push)
+def test_a_file_is_stored_and_its_answer_says_what_and_where(talk_memory: Talk) -> None:
+    answer = talk_memory(push)
     (run,) = answer.runs
     assert (answer.report_id, answer.format, answer.data_version) == (DIGEST, "tonnage-table", 1)
     assert outcomes(answer) == ["STORED"]
@@ -140,12 +142,12 @@ def test_the_same_file_sent_twice_at_once_is_stored_once(talk: Talk) -> None:
     assert {answer.data_version for answer in answers} == {1}
 
 
-def test_the_same_file_with_other_labels_is_refused_and_named(talk: Talk) -> None:
+def test_the_same_file_with_other_labels_is_refused_and_named(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> grpc.aio.AioRpcError:
         await push(stub)
         return await refused(push(stub, given={**GIVEN, "weight_precision": "fp8"}))
 
-    error = talk(script)
+    error = talk_memory(script)
     assert error.code() is grpc.StatusCode.ALREADY_EXISTS
     assert error_info(error).reason == "SAME_FILE_OTHER_LABELS"
     assert "weight_precision" in error.details()
@@ -163,14 +165,14 @@ def test_replace_supersedes_the_runs_with_other_labels(talk: Talk) -> None:
     assert {run.run == answer.runs[0].run: run.retired for run in upload.runs} == {True: "", False: "SUPERSEDED"}
 
 
-def test_one_namespace_does_not_see_another(talk: Talk) -> None:
+def test_one_namespace_does_not_see_another(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any]:
         await push(stub, namespace="a")
         return await refused(stub.GetIngestion(pb.GetIngestionRequest(namespace="b", report_id=DIGEST))), await push(
             stub, namespace="b", given={**GIVEN, "weight_precision": "fp8"}
         )
 
-    error, answer = talk(script)
+    error, answer = talk_memory(script)
     assert error.code() is grpc.StatusCode.NOT_FOUND
     assert outcomes(answer) == ["STORED"]
 
@@ -188,21 +190,21 @@ def test_a_request_repeated_gets_the_first_answer_and_another_body_is_refused(ta
     assert error_info(error).reason == "REQUEST_ID_REUSED"
 
 
-def test_a_dry_run_stores_nothing(talk: Talk) -> None:
+def test_a_dry_run_stores_nothing(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any]:
         answer = await push(stub, validate_only=True)
         return answer, await refused(stub.GetIngestion(pb.GetIngestionRequest(report_id=DIGEST)))
 
-    answer, error = talk(script)
+    answer, error = talk_memory(script)
     assert (outcomes(answer), answer.data_version, answer.HasField("ingested_at")) == (["VALID"], 0, False)
     assert error.code() is grpc.StatusCode.NOT_FOUND
 
 
-def test_a_conversion_shows_the_runs_that_would_be_stored(talk: Talk) -> None:
+def test_a_conversion_shows_the_runs_that_would_be_stored(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any]:
         return await stub.ConvertReport(each(convert_parts(TABLE))), await push(stub)
 
-    converted, stored = talk(script)
+    converted, stored = talk_memory(script)
     assert [run.name for run in converted.runs] == [run.run for run in stored.runs]
     assert outcomes(stored) == ["STORED"]
     assert [level.requests_per_s for level in converted.runs[0].levels] == [1, 3]
@@ -223,17 +225,17 @@ def test_pushed_runs_are_stored_once_by_their_content(talk: Talk) -> None:
     assert (first.data_version, second.data_version) == (1, 1)
 
 
-def test_pushed_runs_of_several_messages_are_one_commit(talk: Talk) -> None:
+def test_pushed_runs_of_several_messages_are_one_commit(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> Any:  # noqa: ANN401 -- the answer
         parts = runs_parts([a_run_message()])
         second = pb.IngestRunsRequest(batch=pb.RunBatch(runs=[a_run_message(sample_set="b")]))
         return await stub.IngestRuns(each([*parts, second]))
 
-    answer = talk(script)
+    answer = talk_memory(script)
     assert (outcomes(answer), answer.data_version) == (["STORED", "STORED"], 1)
 
 
-def test_one_bad_run_stores_none_and_is_named_with_its_message(talk: Talk) -> None:
+def test_one_bad_run_stores_none_and_is_named_with_its_message(talk_memory: Talk) -> None:
     bad = a_run_message(sample_set="b")
     bad.levels[0].ttft.p99_ms = -1
 
@@ -243,7 +245,7 @@ def test_one_bad_run_stores_none_and_is_named_with_its_message(talk: Talk) -> No
         error = await refused(stub.IngestRuns(each([*parts, second])))
         return error, await push_runs(stub, a_run_message())
 
-    error, answer = talk(script)
+    error, answer = talk_memory(script)
     assert set(violations(error)) == {"messages[1].batch.runs[1].levels[0].ttft.p99_ms"}
     assert outcomes(answer) == ["STORED"]
 
@@ -264,7 +266,7 @@ def test_retracted_runs_are_out_and_stay_out(talk: Talk) -> None:
     assert "RUN_RETIRED" in {finding.code for finding in repushed.runs[0].findings}
 
 
-def test_a_dry_retraction_takes_nothing_out(talk: Talk) -> None:
+def test_a_dry_retraction_takes_nothing_out(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any, Any]:
         name = (await push(stub)).runs[0].run
         unknown = "namespaces/default/runs/00000000-0000-5000-8000-000000000000"
@@ -273,29 +275,29 @@ def test_a_dry_retraction_takes_nothing_out(talk: Talk) -> None:
         await stub.RetractRuns(dry)
         return error, name, await stub.GetIngestion(pb.GetIngestionRequest(report_id=DIGEST))
 
-    error, _, upload = talk(script)
+    error, _, upload = talk_memory(script)
     assert error.code() is grpc.StatusCode.NOT_FOUND
     assert [run.retired for run in upload.runs] == [""]
 
 
-def test_an_unknown_run_is_not_found_and_the_known_one_beside_it_stays(talk: Talk) -> None:
+def test_an_unknown_run_is_not_found_and_the_known_one_beside_it_stays(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any]:
         name = (await push(stub)).runs[0].run
         unknown = "namespaces/default/runs/00000000-0000-5000-8000-000000000000"
         error = await refused(stub.RetractRuns(pb.RetractRunsRequest(runs=[name, unknown], reason="x")))
         return error, await stub.GetIngestion(pb.GetIngestionRequest(report_id=DIGEST))
 
-    error, upload = talk(script)
+    error, upload = talk_memory(script)
     assert (error.code(), error_info(error).reason) == (grpc.StatusCode.NOT_FOUND, "NOT_STORED")
     assert [run.retired for run in upload.runs] == [""]
 
 
-def test_an_upload_is_found_by_its_request(talk: Talk) -> None:
+def test_an_upload_is_found_by_its_request(talk_memory: Talk) -> None:
     async def script(stub: IngestServiceAsyncStub) -> Any:  # noqa: ANN401 -- the answer
         await push(stub, request_id="ci-7")
         return await stub.GetIngestion(pb.GetIngestionRequest(request_id="ci-7"))
 
-    upload = talk(script)
+    upload = talk_memory(script)
     assert (upload.report_id, upload.filename, upload.data_version) == (DIGEST, "bench.csv", 1)
 
 
@@ -394,7 +396,7 @@ def test_a_client_that_goes_away_in_mid_stream_stores_nothing(talk: Talk, tmp_pa
         with pytest.raises(asyncio.CancelledError):
             await call
         while list((tmp_path / "spool").iterdir()):
-            await asyncio.sleep(0.01)
+            await stub.ListFormats(pb.ListFormatsRequest())
         return await refused(stub.GetIngestion(pb.GetIngestionRequest(report_id=DIGEST)))
 
     assert talk(script).code() is grpc.StatusCode.NOT_FOUND

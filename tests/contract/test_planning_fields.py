@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from builders_planning import Stubs
+    from field_walk import Spoilt
     from google.protobuf.message import Message
 
 _REFUSALS = {
@@ -47,6 +49,7 @@ _REFUSALS = {
     grpc.StatusCode.UNIMPLEMENTED,
     grpc.StatusCode.FAILED_PRECONDITION,
 }
+_HOLDS_PLANS = {"ComparePlans", "ReplayPlan"}
 _RUN_ID = "00000000-0000-0000-0000-000000000009"
 
 
@@ -216,7 +219,7 @@ _PLANNING: dict[str, Callable[[Stubs], tuple[Any, Message]]] = {
 def test_a_spoilt_field_is_refused_by_name_or_answered(name: str, stubs: Stubs) -> None:
     call, valid = _PLANNING[name](stubs)
     faults = []
-    for spoilt in walk(valid):
+    for spoilt in _thinned(name, walk(valid)):
         try:
             reply = call(spoilt.message, timeout=2)
         except grpc.RpcError as error:
@@ -228,6 +231,20 @@ def test_a_spoilt_field_is_refused_by_name_or_answered(name: str, stubs: Stubs) 
                 if _holds_non_finite(message):
                     faults.append(f"{spoilt}: the answer holds a number that is not finite")
     assert not faults, "\n".join(faults[:20])
+
+
+def _thinned(name: str, found: Iterator[Spoilt]) -> Iterator[Spoilt]:
+    """Yield all, or of a request that holds whole plans one value a field, the kinds taken in turn.
+
+    Both sides of a comparison are read by the same code, so one side is walked.
+    """
+    if name not in _HOLDS_PLANS:
+        yield from found
+        return
+    for turn, (path, same) in enumerate(groupby(found, key=lambda spoilt: spoilt.path)):
+        if not path.startswith(("after_plan.", "after_request.")):
+            values = list(same)
+            yield values[turn % len(values)]
 
 
 def _problem(error: Any) -> str:  # noqa: ANN401 -- an RpcError that is a Call, too

@@ -199,11 +199,11 @@ BAD_UPLOADS = {
     "runs[0].namespace": lambda team: an_upload(a_stored_run(team), namespace=f"{team}-other"),
     "runs[0].measured_at": lambda team: an_upload(a_stored_run(team, measured_at=datetime(2026, 1, 1))),  # noqa: DTZ001 -- the point
     "runs[1].run_id": lambda team: an_upload(a_stored_run(team), a_stored_run(team)),
-    "runs[1].points.completed_count": lambda team: an_upload(
+    "runs[1].completed_count": lambda team: an_upload(
         a_stored_run(team),
         a_stored_run(team, "two", a_level(1, 1, completed_count=2**70), report_id=a_digest(f"{team}/one")),
     ),
-    "runs[0].runs.tool": lambda team: an_upload(a_stored_run(team, tool="\udcff")),
+    "runs[0].tool": lambda team: an_upload(a_stored_run(team, tool="\udcff")),
     "runs[0].levels": lambda team: an_upload(
         a_stored_run(team, "mixed", a_level(1, 1), a_level(2, 2, work=EmbeddingWork())),
     ),

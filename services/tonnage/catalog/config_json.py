@@ -184,6 +184,7 @@ def _experts(text: _Config) -> tuple[int | None, ExpertShape | None]:
         return None, None
     shape = ExpertShape(
         intermediate_size=text.needed("moe_intermediate_size", "intermediate_size"),
+        hidden_size=text.whole("moe_latent_size", least=1),
         per_token_count=text.whole("num_experts_per_tok", "num_experts_per_token", "top_k_experts", least=1),
         shared_count=text.whole("n_shared_experts", "num_shared_experts"),
         shared_intermediate_size=text.whole("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"),

@@ -40,6 +40,7 @@ COLUMNS: Final = (
     "experts_per_token",
     "shared_experts",
     "expert_intermediate_size",
+    "expert_hidden_size",
     "shared_expert_intermediate_size",
     "dense_layers",
     "expert_layers",
@@ -76,6 +77,7 @@ def _experts(row: table.Row) -> ExpertShape | None:
         return None
     return ExpertShape(
         intermediate_size=row.needed_whole("expert_intermediate_size"),
+        hidden_size=row.whole("expert_hidden_size"),
         per_token_count=row.whole("experts_per_token"),
         shared_count=row.whole("shared_experts"),
         shared_intermediate_size=row.whole("shared_expert_intermediate_size"),

@@ -19,6 +19,8 @@ class ExpertShape:
     """Feed-forward layers cut into experts; sizes are of one expert."""
 
     intermediate_size: int
+    hidden_size: int | None = None
+    """Width of an expert's input and output; None is the model's hidden size."""
     per_token_count: int | None = None
     shared_count: int | None = None
     shared_intermediate_size: int | None = None

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tonnage.domain.measurement import Run
 
 _KINDS: Final = re.compile(r"Connect: (\d+), Receive: (\d+), Length: \d+, Exceptions: (\d+)")
-_TOTAL: Final = re.compile(r"^Total:\s+\d+\s+(\d+)", re.MULTILINE)
-_RANK: Final = re.compile(r"^\s*(\d+)%\s+(\d+)", re.MULTILINE)
+_TOTAL: Final = re.compile(r"^Total: +\d+ +(\d+)", re.MULTILINE)
+_RANK: Final = re.compile(r"^ *(\d{1,3})% +(\d{1,12})", re.MULTILINE)
 _TABLE: Final = ("Percentage served", "Time in ms")
 
 

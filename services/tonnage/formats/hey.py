@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Run
 
-_STATUS: Final = re.compile(r"\[(\d+)\]\s+(\d+) responses")
-_ERROR: Final = re.compile(r"\[(\d+)\]\s+(?!\d+ responses)\S")
-_RANK: Final = re.compile(r"(\d+)% in ([\d.]+) secs")
+_STATUS: Final = re.compile(r"\[(\d{1,9})\][ \t]+(\d{1,12}) responses")
+_ERROR: Final = re.compile(r"\[(\d{1,12})\][ \t]+(?!\d{1,12} responses)\S")
+_RANK: Final = re.compile(r"(?<!\d)(\d{1,3})% in (\d{1,12}\.\d{1,12}) secs")
 _GOOD: Final = range(200, 300)
 
 

@@ -26,10 +26,10 @@ _KEYS: Final = {"mean": "avg", "p50": "med", "p90": "p(90)", "p95": "p(95)", "p9
 _GOOD: Final = "http_req_duration{expected_response:true}"
 _ALL: Final = "http_req_duration"
 _TOKENS: Final = "output_tokens"
-_LINE: Final = re.compile(r"\s*(\{ expected_response:true \}|[\w{}:]+?)\.*: (.+)")
-_PAIR: Final = re.compile(r"([\w()]+)=(\S+)")
-_RATE: Final = re.compile(r"(\d+)\s+([\d.]+)/s")
-_FAILED: Final = re.compile(r"([\d.]+)% (\d+) out of (\d+)")
+_LINE: Final = re.compile(r" *(\{ expected_response:true \}|[\w{}:]+)\.*: (.+)")
+_PAIR: Final = re.compile(r"(?<![\w()])([\w()]+)=(\S+)")
+_RATE: Final = re.compile(r"(?<!\d)(\d{1,15})\s+(\d{1,15}(?:\.\d+)?)/s")
+_FAILED: Final = re.compile(r"% (\d{1,15}) out of (\d{1,15})")
 
 
 class K6(ToolFormat):
@@ -113,7 +113,7 @@ def _of_text(source: Source) -> Level:
     users, allocated = (dict(_PAIR.findall(found.get(name, ""))).get("max") for name in ("vus", "vus_max"))
     return _level(
         sent=sent,
-        failed=None if failed is None else int(failed[2]),
+        failed=None if failed is None else int(failed[1]),
         rate=rate,
         duration_s=ratio(sent, rate),
         e2e=_text_latency(good),

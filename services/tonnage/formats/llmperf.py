@@ -47,7 +47,7 @@ class LlmPerf(ToolFormat):
         values = first.values() if head.kind == "json-object" else ()
         if _SUMMARY_MARK in first or any(isinstance(value, dict) and _SUMMARY_MARK in value for value in values):
             return Match(score=100, why=f"key {_SUMMARY_MARK}")
-        if any(key.startswith("results_") and key.endswith("_quantiles_p50") for key in first):
+        if any(key.startswith("results_") and key.endswith("_quantiles_p50") for key in head.keys):
             return Match(score=100, why="keys results_…_quantiles_p50")
         if head.kind == "json-array" and {"error_code", "ttft_s"} <= head.keys:
             return Match(score=100, why="rows with error_code and ttft_s")

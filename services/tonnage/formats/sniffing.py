@@ -18,15 +18,15 @@ _SHOWN_KEY_COUNT: Final = 12
 
 
 def chosen(source: Source, formats: Sequence[Format], wanted: str | None) -> Format:
-    """Return the reader of a file.
+    """Return the reader of a file; an explicit column map makes a table ours.
 
     Raises ``UnknownName`` for a wanted format that does not exist, ``AmbiguousFormat`` when two claim the file
-    equally, ``UnknownFormat`` when none does.
+    equally, ``UnknownFormat`` when none does or the wanted one cannot be.
     """
-    if wanted:
-        return _named(wanted, formats)
-    if source.column_map and source.head.kind in _MAPPABLE:
+    if source.column_map and source.head.kind in _MAPPABLE and wanted in {None, "", MAPPED_FORMAT}:
         return _named(MAPPED_FORMAT, formats)
+    if wanted:
+        return _fitting(_named(wanted, formats), source)
     claims = [(match, reader) for reader in formats if (match := reader.recognises(source.head)) is not None]
     if not claims:
         raise _unknown(source, formats)
@@ -46,6 +46,15 @@ def _named(wanted: str, formats: Sequence[Format]) -> Format:
     raise UnknownName(f"format: no reader is named {shown(wanted)}{hint} Known: {', '.join(names)}", name=shown(wanted))
 
 
+def _fitting(reader: Format, source: Source) -> Format:
+    """Return the named reader if the file can be its; a name does not make a file another tool's."""
+    if reader.recognises(source.head) is None:
+        cure = f"it is told by {reader.recognised_by}; leave the format out to let the content decide"
+        violation = FieldViolation("format", _seen(source), f"is not of {reader.name}", cure)
+        raise UnknownFormat(str(violation), violations=(violation,), format=reader.name)
+    return reader
+
+
 def _ambiguous(claims: Sequence[tuple[Match, Format]]) -> AmbiguousFormat:
     said = "; ".join(f"{reader.name} ({match.why})" for match, reader in claims)
     violation = FieldViolation("format", said, "fits several readers alike", "name the format of the file")
@@ -55,13 +64,18 @@ def _ambiguous(claims: Sequence[tuple[Match, Format]]) -> AmbiguousFormat:
 def _unknown(source: Source, formats: Sequence[Format]) -> UnknownFormat:
     head = source.head
     seen = set(head.keys) | set(head.columns)
-    found = f"{head.kind}{_listed(seen, head)}"
+    found = _seen(source)
     cure = [_closest(seen, formats)] if seen else []
     if head.kind in _MAPPABLE:
         cure.append("or map its columns to ours (--map requests_per_s=THEIRS …)")
     cure.append("accepted: " + ", ".join(reader.name for reader in formats))
     violation = FieldViolation("report", found, "is of no load tool we read", "; ".join(part for part in cure if part))
     return UnknownFormat(str(violation), violations=(violation,), seen=found)
+
+
+def _seen(source: Source) -> str:
+    head = source.head
+    return f"{head.kind}{_listed(set(head.keys) | set(head.columns), head)}"
 
 
 def _listed(seen: set[str], head: Head) -> str:

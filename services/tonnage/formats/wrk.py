@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from tonnage.domain.measurement import Run
 
 _CONNECTIONS: Final = re.compile(r"threads? and (\d+) connections?")
-_TOTAL: Final = re.compile(r"(\d+) requests in ([\d.]+\w+),")
+_TOTAL: Final = re.compile(r"(?<!\d)(\d+) requests in ([\d.]+[a-z]+),")
 _BAD: Final = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _SOCKET: Final = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
 _RATE: Final = re.compile(r"Requests/sec:\s*([\d.]+)")
-_MEAN: Final = re.compile(r"^\s*Latency\s+([\d.]+\w+)", re.MULTILINE)
-_RANK: Final = re.compile(r"^\s*(\d+)(?:\.0+)?%\s+([\d.]+\w+)\s*$", re.MULTILINE)
+_MEAN: Final = re.compile(r"^ *Latency +([\d.]+[a-z]+)", re.MULTILINE)
+_RANK: Final = re.compile(r"^ *(\d{1,3})(?:\.0+)?% +([\d.]+[a-z]+) *$", re.MULTILINE)
 
 
 class Wrk(ToolFormat):

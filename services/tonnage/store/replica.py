@@ -44,11 +44,12 @@ class LakeReader:
         self._connection = connect()
         self._feed = Feed(self._connection, place)
         self._changed = threading.Condition()
+        self._refreshing = threading.Lock()
         self._stop = threading.Event()
         self._reached_s: float | None = None
         self._failure: Exception | None = None
         self._show(Generation(self._connection))
-        failure = self._step()
+        failure = self.refresh()
         if isinstance(failure, SchemaTooNew):
             self._connection.close()
             raise failure
@@ -84,26 +85,30 @@ class LakeReader:
         self._thread.join()
         self._connection.close()
 
+    def refresh(self) -> Exception | None:
+        """Refresh now, as happens in the background, and return what kept the feed from being reached.
+
+        Trouble is logged when it changes; answers stay at the data version they have.
+        """
+        with self._refreshing:
+            try:
+                self._refresh()
+            except (duckdb.Error, OSError, TonnageError) as error:
+                if str(error) != str(self._failure):
+                    _LOG.warning("the store was not reached, answers stay at data version %d: %s", self._version, error)
+                self._failure = error
+                return error
+            if self._failure is not None:
+                _LOG.info("the store is reached again, data version %d", self._version)
+            self._failure = None
+            self._reached_s = time.monotonic()
+            return None
+
     def _follow(self) -> None:
         wait_s = self._poll_s
         while not self._stop.wait(wait_s):
-            failure = self._step()
+            failure = self.refresh()
             wait_s = self._poll_s if failure is None else min(2 * wait_s, _LONGEST_WAIT_S)
-
-    def _step(self) -> Exception | None:
-        """Refresh once, and return what kept the feed from being reached; trouble is logged when it changes."""
-        try:
-            self._refresh()
-        except (duckdb.Error, OSError, TonnageError) as error:
-            if str(error) != str(self._failure):
-                _LOG.warning("the store was not reached, answers stay at data version %d: %s", self._version, error)
-            self._failure = error
-            return error
-        if self._failure is not None:
-            _LOG.info("the store is reached again, data version %d", self._version)
-        self._failure = None
-        self._reached_s = time.monotonic()
-        return None
 
     @property
     def _version(self) -> int:

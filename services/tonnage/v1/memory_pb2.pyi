@@ -98,6 +98,16 @@ class ModelShape(_message.Message):
     SLIDING_KV_HEAD_COUNT_FIELD_NUMBER: _builtins.int
     SLIDING_HEAD_DIM_FIELD_NUMBER: _builtins.int
     UNQUANTIZED_PARAMETER_COUNT_FIELD_NUMBER: _builtins.int
+    FULL_LAYER_COUNT_FIELD_NUMBER: _builtins.int
+    VALUE_HEAD_DIM_FIELD_NUMBER: _builtins.int
+    MAX_POSITION_EMBEDDINGS_FIELD_NUMBER: _builtins.int
+    Q_LORA_RANK_FIELD_NUMBER: _builtins.int
+    QK_NOPE_HEAD_DIM_FIELD_NUMBER: _builtins.int
+    INDEX_LAYER_COUNT_FIELD_NUMBER: _builtins.int
+    INDEX_HEAD_COUNT_FIELD_NUMBER: _builtins.int
+    INDEX_HEAD_DIM_FIELD_NUMBER: _builtins.int
+    KV_SHARED_LAYER_COUNT_FIELD_NUMBER: _builtins.int
+    EXPERT_COUNT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Required, for messages."""
     total_parameter_count: _builtins.int
@@ -127,6 +137,24 @@ class ModelShape(_message.Message):
     sliding_head_dim: _builtins.int
     unquantized_parameter_count: _builtins.int
     """Parameters kept at 16 bits in a quantized checkpoint (embedding, head)."""
+    full_layer_count: _builtins.int
+    """Layers that keep every token, where neither all nor all but the window layers do."""
+    value_head_dim: _builtins.int
+    """Head size of values, where it differs from that of keys."""
+    max_position_embeddings: _builtins.int
+    """Longest context the model was made for, tokens."""
+    q_lora_rank: _builtins.int
+    """Latent attention: rank of the compressed query."""
+    qk_nope_head_dim: _builtins.int
+    """Latent attention: part of a key without rotation."""
+    index_layer_count: _builtins.int
+    """Layers with a sparse-attention indexer."""
+    index_head_count: _builtins.int
+    index_head_dim: _builtins.int
+    kv_shared_layer_count: _builtins.int
+    """Last layers that read the cache of earlier ones."""
+    expert_count: _builtins.int
+    """Routed experts."""
     def __init__(
         self,
         *,
@@ -148,27 +176,55 @@ class ModelShape(_message.Message):
         sliding_kv_head_count: _builtins.int | None = ...,
         sliding_head_dim: _builtins.int | None = ...,
         unquantized_parameter_count: _builtins.int | None = ...,
+        full_layer_count: _builtins.int | None = ...,
+        value_head_dim: _builtins.int | None = ...,
+        max_position_embeddings: _builtins.int | None = ...,
+        q_lora_rank: _builtins.int | None = ...,
+        qk_nope_head_dim: _builtins.int | None = ...,
+        index_layer_count: _builtins.int | None = ...,
+        index_head_count: _builtins.int | None = ...,
+        index_head_dim: _builtins.int | None = ...,
+        kv_shared_layer_count: _builtins.int | None = ...,
+        expert_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_active_parameter_count", b"_active_parameter_count", "_attention_head_count", b"_attention_head_count", "_head_dim", b"_head_dim", "_hidden_size", b"_hidden_size", "_intermediate_size", b"_intermediate_size", "_kv_head_count", b"_kv_head_count", "_kv_lora_rank", b"_kv_lora_rank", "_layer_count", b"_layer_count", "_qk_rope_head_dim", b"_qk_rope_head_dim", "_sliding_head_dim", b"_sliding_head_dim", "_sliding_kv_head_count", b"_sliding_kv_head_count", "_sliding_layer_count", b"_sliding_layer_count", "_sliding_window", b"_sliding_window", "_tied_embeddings", b"_tied_embeddings", "_total_parameter_count", b"_total_parameter_count", "_unquantized_parameter_count", b"_unquantized_parameter_count", "_vocabulary_size", b"_vocabulary_size", "active_parameter_count", b"active_parameter_count", "attention_head_count", b"attention_head_count", "head_dim", b"head_dim", "hidden_size", b"hidden_size", "intermediate_size", b"intermediate_size", "kv_head_count", b"kv_head_count", "kv_lora_rank", b"kv_lora_rank", "layer_count", b"layer_count", "qk_rope_head_dim", b"qk_rope_head_dim", "sliding_head_dim", b"sliding_head_dim", "sliding_kv_head_count", b"sliding_kv_head_count", "sliding_layer_count", b"sliding_layer_count", "sliding_window", b"sliding_window", "tied_embeddings", b"tied_embeddings", "total_parameter_count", b"total_parameter_count", "unquantized_parameter_count", b"unquantized_parameter_count", "vocabulary_size", b"vocabulary_size"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_active_parameter_count", b"_active_parameter_count", "_attention_head_count", b"_attention_head_count", "_expert_count", b"_expert_count", "_full_layer_count", b"_full_layer_count", "_head_dim", b"_head_dim", "_hidden_size", b"_hidden_size", "_index_head_count", b"_index_head_count", "_index_head_dim", b"_index_head_dim", "_index_layer_count", b"_index_layer_count", "_intermediate_size", b"_intermediate_size", "_kv_head_count", b"_kv_head_count", "_kv_lora_rank", b"_kv_lora_rank", "_kv_shared_layer_count", b"_kv_shared_layer_count", "_layer_count", b"_layer_count", "_max_position_embeddings", b"_max_position_embeddings", "_q_lora_rank", b"_q_lora_rank", "_qk_nope_head_dim", b"_qk_nope_head_dim", "_qk_rope_head_dim", b"_qk_rope_head_dim", "_sliding_head_dim", b"_sliding_head_dim", "_sliding_kv_head_count", b"_sliding_kv_head_count", "_sliding_layer_count", b"_sliding_layer_count", "_sliding_window", b"_sliding_window", "_tied_embeddings", b"_tied_embeddings", "_total_parameter_count", b"_total_parameter_count", "_unquantized_parameter_count", b"_unquantized_parameter_count", "_value_head_dim", b"_value_head_dim", "_vocabulary_size", b"_vocabulary_size", "active_parameter_count", b"active_parameter_count", "attention_head_count", b"attention_head_count", "expert_count", b"expert_count", "full_layer_count", b"full_layer_count", "head_dim", b"head_dim", "hidden_size", b"hidden_size", "index_head_count", b"index_head_count", "index_head_dim", b"index_head_dim", "index_layer_count", b"index_layer_count", "intermediate_size", b"intermediate_size", "kv_head_count", b"kv_head_count", "kv_lora_rank", b"kv_lora_rank", "kv_shared_layer_count", b"kv_shared_layer_count", "layer_count", b"layer_count", "max_position_embeddings", b"max_position_embeddings", "q_lora_rank", b"q_lora_rank", "qk_nope_head_dim", b"qk_nope_head_dim", "qk_rope_head_dim", b"qk_rope_head_dim", "sliding_head_dim", b"sliding_head_dim", "sliding_kv_head_count", b"sliding_kv_head_count", "sliding_layer_count", b"sliding_layer_count", "sliding_window", b"sliding_window", "tied_embeddings", b"tied_embeddings", "total_parameter_count", b"total_parameter_count", "unquantized_parameter_count", b"unquantized_parameter_count", "value_head_dim", b"value_head_dim", "vocabulary_size", b"vocabulary_size"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_active_parameter_count", b"_active_parameter_count", "_attention_head_count", b"_attention_head_count", "_head_dim", b"_head_dim", "_hidden_size", b"_hidden_size", "_intermediate_size", b"_intermediate_size", "_kv_head_count", b"_kv_head_count", "_kv_lora_rank", b"_kv_lora_rank", "_layer_count", b"_layer_count", "_qk_rope_head_dim", b"_qk_rope_head_dim", "_sliding_head_dim", b"_sliding_head_dim", "_sliding_kv_head_count", b"_sliding_kv_head_count", "_sliding_layer_count", b"_sliding_layer_count", "_sliding_window", b"_sliding_window", "_tied_embeddings", b"_tied_embeddings", "_total_parameter_count", b"_total_parameter_count", "_unquantized_parameter_count", b"_unquantized_parameter_count", "_vocabulary_size", b"_vocabulary_size", "active_parameter_count", b"active_parameter_count", "attention_head_count", b"attention_head_count", "head_dim", b"head_dim", "hidden_size", b"hidden_size", "intermediate_size", b"intermediate_size", "kv_head_count", b"kv_head_count", "kv_lora_rank", b"kv_lora_rank", "layer_count", b"layer_count", "name", b"name", "qk_rope_head_dim", b"qk_rope_head_dim", "sliding_head_dim", b"sliding_head_dim", "sliding_kv_head_count", b"sliding_kv_head_count", "sliding_layer_count", b"sliding_layer_count", "sliding_window", b"sliding_window", "tied_embeddings", b"tied_embeddings", "total_parameter_count", b"total_parameter_count", "unquantized_parameter_count", b"unquantized_parameter_count", "vocabulary_size", b"vocabulary_size"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_active_parameter_count", b"_active_parameter_count", "_attention_head_count", b"_attention_head_count", "_expert_count", b"_expert_count", "_full_layer_count", b"_full_layer_count", "_head_dim", b"_head_dim", "_hidden_size", b"_hidden_size", "_index_head_count", b"_index_head_count", "_index_head_dim", b"_index_head_dim", "_index_layer_count", b"_index_layer_count", "_intermediate_size", b"_intermediate_size", "_kv_head_count", b"_kv_head_count", "_kv_lora_rank", b"_kv_lora_rank", "_kv_shared_layer_count", b"_kv_shared_layer_count", "_layer_count", b"_layer_count", "_max_position_embeddings", b"_max_position_embeddings", "_q_lora_rank", b"_q_lora_rank", "_qk_nope_head_dim", b"_qk_nope_head_dim", "_qk_rope_head_dim", b"_qk_rope_head_dim", "_sliding_head_dim", b"_sliding_head_dim", "_sliding_kv_head_count", b"_sliding_kv_head_count", "_sliding_layer_count", b"_sliding_layer_count", "_sliding_window", b"_sliding_window", "_tied_embeddings", b"_tied_embeddings", "_total_parameter_count", b"_total_parameter_count", "_unquantized_parameter_count", b"_unquantized_parameter_count", "_value_head_dim", b"_value_head_dim", "_vocabulary_size", b"_vocabulary_size", "active_parameter_count", b"active_parameter_count", "attention_head_count", b"attention_head_count", "expert_count", b"expert_count", "full_layer_count", b"full_layer_count", "head_dim", b"head_dim", "hidden_size", b"hidden_size", "index_head_count", b"index_head_count", "index_head_dim", b"index_head_dim", "index_layer_count", b"index_layer_count", "intermediate_size", b"intermediate_size", "kv_head_count", b"kv_head_count", "kv_lora_rank", b"kv_lora_rank", "kv_shared_layer_count", b"kv_shared_layer_count", "layer_count", b"layer_count", "max_position_embeddings", b"max_position_embeddings", "name", b"name", "q_lora_rank", b"q_lora_rank", "qk_nope_head_dim", b"qk_nope_head_dim", "qk_rope_head_dim", b"qk_rope_head_dim", "sliding_head_dim", b"sliding_head_dim", "sliding_kv_head_count", b"sliding_kv_head_count", "sliding_layer_count", b"sliding_layer_count", "sliding_window", b"sliding_window", "tied_embeddings", b"tied_embeddings", "total_parameter_count", b"total_parameter_count", "unquantized_parameter_count", b"unquantized_parameter_count", "value_head_dim", b"value_head_dim", "vocabulary_size", b"vocabulary_size"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__active_parameter_count: _TypeAlias = _typing.Literal["active_parameter_count"]  # noqa: Y015
     _WhichOneofArgType__active_parameter_count: _TypeAlias = _typing.Literal["_active_parameter_count", b"_active_parameter_count"]  # noqa: Y015
     _WhichOneofReturnType__attention_head_count: _TypeAlias = _typing.Literal["attention_head_count"]  # noqa: Y015
     _WhichOneofArgType__attention_head_count: _TypeAlias = _typing.Literal["_attention_head_count", b"_attention_head_count"]  # noqa: Y015
+    _WhichOneofReturnType__expert_count: _TypeAlias = _typing.Literal["expert_count"]  # noqa: Y015
+    _WhichOneofArgType__expert_count: _TypeAlias = _typing.Literal["_expert_count", b"_expert_count"]  # noqa: Y015
+    _WhichOneofReturnType__full_layer_count: _TypeAlias = _typing.Literal["full_layer_count"]  # noqa: Y015
+    _WhichOneofArgType__full_layer_count: _TypeAlias = _typing.Literal["_full_layer_count", b"_full_layer_count"]  # noqa: Y015
     _WhichOneofReturnType__head_dim: _TypeAlias = _typing.Literal["head_dim"]  # noqa: Y015
     _WhichOneofArgType__head_dim: _TypeAlias = _typing.Literal["_head_dim", b"_head_dim"]  # noqa: Y015
     _WhichOneofReturnType__hidden_size: _TypeAlias = _typing.Literal["hidden_size"]  # noqa: Y015
     _WhichOneofArgType__hidden_size: _TypeAlias = _typing.Literal["_hidden_size", b"_hidden_size"]  # noqa: Y015
+    _WhichOneofReturnType__index_head_count: _TypeAlias = _typing.Literal["index_head_count"]  # noqa: Y015
+    _WhichOneofArgType__index_head_count: _TypeAlias = _typing.Literal["_index_head_count", b"_index_head_count"]  # noqa: Y015
+    _WhichOneofReturnType__index_head_dim: _TypeAlias = _typing.Literal["index_head_dim"]  # noqa: Y015
+    _WhichOneofArgType__index_head_dim: _TypeAlias = _typing.Literal["_index_head_dim", b"_index_head_dim"]  # noqa: Y015
+    _WhichOneofReturnType__index_layer_count: _TypeAlias = _typing.Literal["index_layer_count"]  # noqa: Y015
+    _WhichOneofArgType__index_layer_count: _TypeAlias = _typing.Literal["_index_layer_count", b"_index_layer_count"]  # noqa: Y015
     _WhichOneofReturnType__intermediate_size: _TypeAlias = _typing.Literal["intermediate_size"]  # noqa: Y015
     _WhichOneofArgType__intermediate_size: _TypeAlias = _typing.Literal["_intermediate_size", b"_intermediate_size"]  # noqa: Y015
     _WhichOneofReturnType__kv_head_count: _TypeAlias = _typing.Literal["kv_head_count"]  # noqa: Y015
     _WhichOneofArgType__kv_head_count: _TypeAlias = _typing.Literal["_kv_head_count", b"_kv_head_count"]  # noqa: Y015
     _WhichOneofReturnType__kv_lora_rank: _TypeAlias = _typing.Literal["kv_lora_rank"]  # noqa: Y015
     _WhichOneofArgType__kv_lora_rank: _TypeAlias = _typing.Literal["_kv_lora_rank", b"_kv_lora_rank"]  # noqa: Y015
+    _WhichOneofReturnType__kv_shared_layer_count: _TypeAlias = _typing.Literal["kv_shared_layer_count"]  # noqa: Y015
+    _WhichOneofArgType__kv_shared_layer_count: _TypeAlias = _typing.Literal["_kv_shared_layer_count", b"_kv_shared_layer_count"]  # noqa: Y015
     _WhichOneofReturnType__layer_count: _TypeAlias = _typing.Literal["layer_count"]  # noqa: Y015
     _WhichOneofArgType__layer_count: _TypeAlias = _typing.Literal["_layer_count", b"_layer_count"]  # noqa: Y015
+    _WhichOneofReturnType__max_position_embeddings: _TypeAlias = _typing.Literal["max_position_embeddings"]  # noqa: Y015
+    _WhichOneofArgType__max_position_embeddings: _TypeAlias = _typing.Literal["_max_position_embeddings", b"_max_position_embeddings"]  # noqa: Y015
+    _WhichOneofReturnType__q_lora_rank: _TypeAlias = _typing.Literal["q_lora_rank"]  # noqa: Y015
+    _WhichOneofArgType__q_lora_rank: _TypeAlias = _typing.Literal["_q_lora_rank", b"_q_lora_rank"]  # noqa: Y015
+    _WhichOneofReturnType__qk_nope_head_dim: _TypeAlias = _typing.Literal["qk_nope_head_dim"]  # noqa: Y015
+    _WhichOneofArgType__qk_nope_head_dim: _TypeAlias = _typing.Literal["_qk_nope_head_dim", b"_qk_nope_head_dim"]  # noqa: Y015
     _WhichOneofReturnType__qk_rope_head_dim: _TypeAlias = _typing.Literal["qk_rope_head_dim"]  # noqa: Y015
     _WhichOneofArgType__qk_rope_head_dim: _TypeAlias = _typing.Literal["_qk_rope_head_dim", b"_qk_rope_head_dim"]  # noqa: Y015
     _WhichOneofReturnType__sliding_head_dim: _TypeAlias = _typing.Literal["sliding_head_dim"]  # noqa: Y015
@@ -185,6 +241,8 @@ class ModelShape(_message.Message):
     _WhichOneofArgType__total_parameter_count: _TypeAlias = _typing.Literal["_total_parameter_count", b"_total_parameter_count"]  # noqa: Y015
     _WhichOneofReturnType__unquantized_parameter_count: _TypeAlias = _typing.Literal["unquantized_parameter_count"]  # noqa: Y015
     _WhichOneofArgType__unquantized_parameter_count: _TypeAlias = _typing.Literal["_unquantized_parameter_count", b"_unquantized_parameter_count"]  # noqa: Y015
+    _WhichOneofReturnType__value_head_dim: _TypeAlias = _typing.Literal["value_head_dim"]  # noqa: Y015
+    _WhichOneofArgType__value_head_dim: _TypeAlias = _typing.Literal["_value_head_dim", b"_value_head_dim"]  # noqa: Y015
     _WhichOneofReturnType__vocabulary_size: _TypeAlias = _typing.Literal["vocabulary_size"]  # noqa: Y015
     _WhichOneofArgType__vocabulary_size: _TypeAlias = _typing.Literal["_vocabulary_size", b"_vocabulary_size"]  # noqa: Y015
     @_typing.overload
@@ -192,9 +250,19 @@ class ModelShape(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__attention_head_count) -> _WhichOneofReturnType__attention_head_count | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expert_count) -> _WhichOneofReturnType__expert_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__full_layer_count) -> _WhichOneofReturnType__full_layer_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__head_dim) -> _WhichOneofReturnType__head_dim | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__hidden_size) -> _WhichOneofReturnType__hidden_size | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index_head_count) -> _WhichOneofReturnType__index_head_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index_head_dim) -> _WhichOneofReturnType__index_head_dim | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__index_layer_count) -> _WhichOneofReturnType__index_layer_count | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__intermediate_size) -> _WhichOneofReturnType__intermediate_size | None: ...
     @_typing.overload
@@ -202,7 +270,15 @@ class ModelShape(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__kv_lora_rank) -> _WhichOneofReturnType__kv_lora_rank | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__kv_shared_layer_count) -> _WhichOneofReturnType__kv_shared_layer_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__layer_count) -> _WhichOneofReturnType__layer_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_position_embeddings) -> _WhichOneofReturnType__max_position_embeddings | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__q_lora_rank) -> _WhichOneofReturnType__q_lora_rank | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__qk_nope_head_dim) -> _WhichOneofReturnType__qk_nope_head_dim | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__qk_rope_head_dim) -> _WhichOneofReturnType__qk_rope_head_dim | None: ...
     @_typing.overload
@@ -219,6 +295,8 @@ class ModelShape(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__total_parameter_count) -> _WhichOneofReturnType__total_parameter_count | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__unquantized_parameter_count) -> _WhichOneofReturnType__unquantized_parameter_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__value_head_dim) -> _WhichOneofReturnType__value_head_dim | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__vocabulary_size) -> _WhichOneofReturnType__vocabulary_size | None: ...
 
@@ -405,6 +483,8 @@ class MemoryQuestion(_message.Message):
     DECLARED_FIELD_NUMBER: _builtins.int
     REQUEST_TOKENS_FIELD_NUMBER: _builtins.int
     CONCURRENCY_FIELD_NUMBER: _builtins.int
+    FOREIGN_BYTES_FIELD_NUMBER: _builtins.int
+    DRAFT_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Catalog id."""
     config_json: _builtins.bytes
@@ -437,6 +517,10 @@ class MemoryQuestion(_message.Message):
     """Length of one request, prompt and answer together; absent takes max_model_len."""
     concurrency: _builtins.int
     """Requests wanted at once, at least 1; absent means one."""
+    foreign_bytes: _builtins.int
+    """Memory other processes hold on the accelerator, bytes."""
+    draft_token_count: _builtins.int
+    """Tokens a draft model proposes per step; absent means no speculative decoding."""
     @_builtins.property
     def shape(self) -> Global___ModelShape: ...
     @_builtins.property
@@ -469,10 +553,12 @@ class MemoryQuestion(_message.Message):
         declared: Global___DeclaredMemory | None = ...,
         request_tokens: _builtins.int | None = ...,
         concurrency: _builtins.int | None = ...,
+        foreign_bytes: _builtins.int | None = ...,
+        draft_token_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_eager", b"_eager", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "eager", b"eager", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "foreign_bytes", b"foreign_bytes", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_eager", b"_eager", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "kv_cache_type", b"kv_cache_type", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "foreign_bytes", b"foreign_bytes", "kv_cache_type", b"kv_cache_type", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__accelerator_count: _TypeAlias = _typing.Literal["accelerator_count"]  # noqa: Y015
     _WhichOneofArgType__accelerator_count: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count"]  # noqa: Y015
@@ -482,8 +568,12 @@ class MemoryQuestion(_message.Message):
     _WhichOneofArgType__chunked_prefill: _TypeAlias = _typing.Literal["_chunked_prefill", b"_chunked_prefill"]  # noqa: Y015
     _WhichOneofReturnType__concurrency: _TypeAlias = _typing.Literal["concurrency"]  # noqa: Y015
     _WhichOneofArgType__concurrency: _TypeAlias = _typing.Literal["_concurrency", b"_concurrency"]  # noqa: Y015
+    _WhichOneofReturnType__draft_token_count: _TypeAlias = _typing.Literal["draft_token_count"]  # noqa: Y015
+    _WhichOneofArgType__draft_token_count: _TypeAlias = _typing.Literal["_draft_token_count", b"_draft_token_count"]  # noqa: Y015
     _WhichOneofReturnType__eager: _TypeAlias = _typing.Literal["eager"]  # noqa: Y015
     _WhichOneofArgType__eager: _TypeAlias = _typing.Literal["_eager", b"_eager"]  # noqa: Y015
+    _WhichOneofReturnType__foreign_bytes: _TypeAlias = _typing.Literal["foreign_bytes"]  # noqa: Y015
+    _WhichOneofArgType__foreign_bytes: _TypeAlias = _typing.Literal["_foreign_bytes", b"_foreign_bytes"]  # noqa: Y015
     _WhichOneofReturnType__max_model_len: _TypeAlias = _typing.Literal["max_model_len"]  # noqa: Y015
     _WhichOneofArgType__max_model_len: _TypeAlias = _typing.Literal["_max_model_len", b"_max_model_len"]  # noqa: Y015
     _WhichOneofReturnType__max_num_batched_tokens: _TypeAlias = _typing.Literal["max_num_batched_tokens"]  # noqa: Y015
@@ -507,7 +597,11 @@ class MemoryQuestion(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__concurrency) -> _WhichOneofReturnType__concurrency | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_token_count) -> _WhichOneofReturnType__draft_token_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__eager) -> _WhichOneofReturnType__eager | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__foreign_bytes) -> _WhichOneofReturnType__foreign_bytes | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_model_len) -> _WhichOneofReturnType__max_model_len | None: ...
     @_typing.overload
@@ -658,6 +752,7 @@ class MemoryFit(_message.Message):
     FINDINGS_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
     MODEL_WEIGHTS_BYTES_FIELD_NUMBER: _builtins.int
+    PRINTED_TOKENS_FIELD_NUMBER: _builtins.int
     verdict: Global___FitVerdict.ValueType
     total_bytes: _builtins.int
     """What the driver reports for one accelerator."""
@@ -693,6 +788,8 @@ class MemoryFit(_message.Message):
     """Which accelerator the ledger is of, from 0, and why it is the worst."""
     model_weights_bytes: _builtins.int
     """Bytes of the whole model's weights."""
+    printed_tokens: _builtins.int
+    """What the engine prints as cache tokens; no count of rows where layers differ."""
     @_builtins.property
     def terms(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryTerm]:
         """Six terms; KV is the asked need."""
@@ -731,10 +828,11 @@ class MemoryFit(_message.Message):
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
         rank: _builtins.str = ...,
         model_weights_bytes: _builtins.int = ...,
+        printed_tokens: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_full_length_requests", b"_full_length_requests", "_kv_pool_tokens", b"_kv_pool_tokens", "_max_request_tokens", b"_max_request_tokens", "_smallest_accelerator_count", b"_smallest_accelerator_count", "full_length_requests", b"full_length_requests", "kv_pool_tokens", b"kv_pool_tokens", "max_request_tokens", b"max_request_tokens", "smallest_accelerator_count", b"smallest_accelerator_count"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_full_length_requests", b"_full_length_requests", "_kv_pool_tokens", b"_kv_pool_tokens", "_max_request_tokens", b"_max_request_tokens", "_printed_tokens", b"_printed_tokens", "_smallest_accelerator_count", b"_smallest_accelerator_count", "full_length_requests", b"full_length_requests", "kv_pool_tokens", b"kv_pool_tokens", "max_request_tokens", b"max_request_tokens", "printed_tokens", b"printed_tokens", "smallest_accelerator_count", b"smallest_accelerator_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_full_length_requests", b"_full_length_requests", "_kv_pool_tokens", b"_kv_pool_tokens", "_max_request_tokens", b"_max_request_tokens", "_smallest_accelerator_count", b"_smallest_accelerator_count", "assumed", b"assumed", "binding_term", b"binding_term", "block_tokens", b"block_tokens", "budget_bytes", b"budget_bytes", "equation", b"equation", "findings", b"findings", "full_length_requests", b"full_length_requests", "kv_bytes_per_token", b"kv_bytes_per_token", "kv_fixed_bytes_per_request", b"kv_fixed_bytes_per_request", "kv_needed_bytes", b"kv_needed_bytes", "kv_pool_bytes", b"kv_pool_bytes", "kv_pool_tokens", b"kv_pool_tokens", "max_request_tokens", b"max_request_tokens", "model_weights_bytes", b"model_weights_bytes", "prefill_mode", b"prefill_mode", "rank", b"rank", "remedies", b"remedies", "requests_reserved", b"requests_reserved", "requests_steady", b"requests_steady", "smallest_accelerator_count", b"smallest_accelerator_count", "terms", b"terms", "total_bytes", b"total_bytes", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_full_length_requests", b"_full_length_requests", "_kv_pool_tokens", b"_kv_pool_tokens", "_max_request_tokens", b"_max_request_tokens", "_printed_tokens", b"_printed_tokens", "_smallest_accelerator_count", b"_smallest_accelerator_count", "assumed", b"assumed", "binding_term", b"binding_term", "block_tokens", b"block_tokens", "budget_bytes", b"budget_bytes", "equation", b"equation", "findings", b"findings", "full_length_requests", b"full_length_requests", "kv_bytes_per_token", b"kv_bytes_per_token", "kv_fixed_bytes_per_request", b"kv_fixed_bytes_per_request", "kv_needed_bytes", b"kv_needed_bytes", "kv_pool_bytes", b"kv_pool_bytes", "kv_pool_tokens", b"kv_pool_tokens", "max_request_tokens", b"max_request_tokens", "model_weights_bytes", b"model_weights_bytes", "prefill_mode", b"prefill_mode", "printed_tokens", b"printed_tokens", "rank", b"rank", "remedies", b"remedies", "requests_reserved", b"requests_reserved", "requests_steady", b"requests_steady", "smallest_accelerator_count", b"smallest_accelerator_count", "terms", b"terms", "total_bytes", b"total_bytes", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__full_length_requests: _TypeAlias = _typing.Literal["full_length_requests"]  # noqa: Y015
     _WhichOneofArgType__full_length_requests: _TypeAlias = _typing.Literal["_full_length_requests", b"_full_length_requests"]  # noqa: Y015
@@ -742,6 +840,8 @@ class MemoryFit(_message.Message):
     _WhichOneofArgType__kv_pool_tokens: _TypeAlias = _typing.Literal["_kv_pool_tokens", b"_kv_pool_tokens"]  # noqa: Y015
     _WhichOneofReturnType__max_request_tokens: _TypeAlias = _typing.Literal["max_request_tokens"]  # noqa: Y015
     _WhichOneofArgType__max_request_tokens: _TypeAlias = _typing.Literal["_max_request_tokens", b"_max_request_tokens"]  # noqa: Y015
+    _WhichOneofReturnType__printed_tokens: _TypeAlias = _typing.Literal["printed_tokens"]  # noqa: Y015
+    _WhichOneofArgType__printed_tokens: _TypeAlias = _typing.Literal["_printed_tokens", b"_printed_tokens"]  # noqa: Y015
     _WhichOneofReturnType__smallest_accelerator_count: _TypeAlias = _typing.Literal["smallest_accelerator_count"]  # noqa: Y015
     _WhichOneofArgType__smallest_accelerator_count: _TypeAlias = _typing.Literal["_smallest_accelerator_count", b"_smallest_accelerator_count"]  # noqa: Y015
     @_typing.overload
@@ -750,6 +850,8 @@ class MemoryFit(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__kv_pool_tokens) -> _WhichOneofReturnType__kv_pool_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_request_tokens) -> _WhichOneofReturnType__max_request_tokens | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__printed_tokens) -> _WhichOneofReturnType__printed_tokens | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__smallest_accelerator_count) -> _WhichOneofReturnType__smallest_accelerator_count | None: ...
 

@@ -868,9 +868,13 @@ class ComparePlansResponse(_message.Message):
     same_answer: _builtins.bool
     """True when nothing that was answered differs."""
     @_builtins.property
-    def before(self) -> _plan_pb2.Plan: ...
+    def before(self) -> _plan_pb2.Plan:
+        """Set when it was planned now; a plan that was given is not sent back."""
+
     @_builtins.property
-    def after(self) -> _plan_pb2.Plan: ...
+    def after(self) -> _plan_pb2.Plan:
+        """Set when it was planned now."""
+
     @_builtins.property
     def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlanDifference]:
         """Words for people are not compared; at most 500 are listed."""

@@ -22,7 +22,17 @@ _DEMAND_FLAGS: Final = {
     "source": "demand-source",
 }
 _FAILOVER_FLAGS: Final = {"lost_replica_count": "failover-replicas", "lost_server_count": "failover-servers"}
-_DECLARED: Final = "declared"
+_VRAM_FLAGS: Final = {
+    "memory_utilization_ratio": "memory-utilization",
+    "accelerator_count": "accelerators",
+    "graph": "graphs-memory",
+}
+_SWITCHES: Final = {
+    ("chunked_prefill", True): "chunked-prefill",
+    ("chunked_prefill", False): "no-chunked-prefill",
+    ("eager", True): "eager",
+    ("eager", False): "graphs",
+}
 
 
 def plan_command(request: pb.PlanCapacityRequest) -> str:
@@ -57,20 +67,22 @@ def curve_command(request: pb.GetCurveRequest) -> str:
 
 
 def vram_command(question: pb.MemoryQuestion) -> str:
-    """Return the ``tonnage vram`` line that asks the same; a dropped file stands there by name."""
-    flags = [("config-json", "config.json")] if question.HasField("config_json") else []
+    """Return the ``tonnage vram`` line that asks the same; a dropped file stands there as config.json."""
+    flags: list[Flag] = [("config", "config.json")] if question.HasField("config_json") else []
     for descriptor, value in question.ListFields():
-        if descriptor.name == "config_json":
-            continue
         if descriptor.name == "parallelism":
             flags += [(f"{part.name}-parallel", str(size)) for part, size in value.ListFields()]
-        elif descriptor.name == _DECLARED:
-            flags += [(_dashed(part.name.removesuffix("_bytes")), _shown(size)) for part, size in value.ListFields()]
+        elif descriptor.name == "declared":
+            flags += [(_vram_flag(part.name.removesuffix("_bytes")), _shown(size)) for part, size in value.ListFields()]
         elif isinstance(value, bool):
-            flags.append((_dashed(descriptor.name) if value else f"no-{_dashed(descriptor.name)}", ""))
-        else:
-            flags.append((_dashed(descriptor.name.removesuffix("_ratio")), _shown(value)))
+            flags.append((_SWITCHES[descriptor.name, value], ""))
+        elif descriptor.name != "config_json":
+            flags.append((_vram_flag(descriptor.name), _shown(value)))
     return _line("vram", flags)
+
+
+def _vram_flag(name: str) -> str:
+    return _VRAM_FLAGS.get(name, _dashed(name))
 
 
 def _line(command: str, flags: Iterable[Flag]) -> str:

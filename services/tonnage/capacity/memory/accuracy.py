@@ -250,7 +250,11 @@ class _Judge:
 
     def judge(self, found: Asked, constants: Constants) -> None:
         row = found.row
-        core = evaluate(found.question, constants)
+        try:
+            core = evaluate(found.question, constants)
+        except InvalidInput as error:
+            self.skip(row, error.message)
+            return
         whole = not found.lacks
         if found.precision_known and core.setup.engine != "llama.cpp":
             self.add(_weights(found, core))
@@ -310,10 +314,7 @@ def accuracy(table: Iterable[Mapping[str, str]], facts: Facts) -> Report:
     for family, constants in _left_out(questions).items():
         for found in questions:
             if found.row.family == family:
-                try:
-                    judge.judge(found, constants)
-                except InvalidInput as error:
-                    judge.skip(found.row, error.message)
+                judge.judge(found, constants)
     order = {row.id: index for index, row in enumerate(rows)}
     return Report(
         scores=tuple(sorted(judge.scores, key=lambda item: (order[item.id], item.term))),

@@ -187,7 +187,8 @@ def expert_parameter_count(shape: ModelShape) -> int:
     if layers is None:
         layers = shape.layer_count - shape.experts.dense_layer_count
     matrices = 2 if shape.architecture in _UNGATED else 3
-    return shape.expert_count * matrices * shape.hidden_size * shape.experts.intermediate_size * layers
+    width = shape.experts.hidden_size if shape.experts.hidden_size is not None else shape.hidden_size
+    return shape.expert_count * matrices * width * shape.experts.intermediate_size * layers
 
 
 def _dense(shape: ModelShape) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tonnage.cli.processes.site import Site
 
-START_S: Final = 60.0
+START_S: Final = 120.0
 _POLL_S: Final = 0.1
 
 
@@ -38,10 +38,9 @@ class Running:
         """Start everything and wait until it is healthy. Raises ``NotRunning`` when something does not come up."""
         self.site.check()
         app = sites.ui_app() if with_ui else None
-        await asyncio.gather(
-            self._start_server("ingest", self.site.ingest_port),
-            self._start_server("planning", self.site.planning_port),
-        )
+        # Planning second: it reads the store that ingest makes, and would warn of its absence.
+        await self._start_server("ingest", self.site.ingest_port)
+        await self._start_server("planning", self.site.planning_port)
         await self._until(self._servers_serve, "the servers")
         if app is not None:
             await self._start_ui(app)

@@ -22,7 +22,7 @@ def uploads(outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
     """Yield one line a file, then what is missing, what was found, and what was skipped."""
     told = [item for item in outcomes if not item.skipped and not isinstance(item.error, Unavailable)]
     if told:
-        columns = ("file", "format", "runs", "levels usable", "missing for a plan")
+        columns = ("file", "format", "runs", "levels usable", "sweep", "missing for a plan")
         yield table("", columns, [_row(item) for item in told], whole=(0,))
     answers = [item.answer for item in outcomes if item.answer is not None]
     found = [*(finding for answer in answers for finding in (*answer.findings, *_run_findings(answer)))]
@@ -38,7 +38,7 @@ def uploads(outcomes: Sequence[Outcome]) -> Iterator[RenderableType]:
 def _row(item: Outcome) -> tuple[str, ...]:
     name = item.parcel.file.shown
     if item.answer is None:
-        return (name, UNKNOWN, "refused", UNKNOWN, UNKNOWN)
+        return (name, UNKNOWN, "refused", UNKNOWN, UNKNOWN, UNKNOWN)
     runs = item.answer.runs
     usable, levels = sum(run.usable_level_count for run in runs), sum(run.level_count for run in runs)
     missing = sorted({field for run in runs for field in run.missing_for_plan})
@@ -74,10 +74,12 @@ def unlike(items: Sequence[messages.Finding]) -> list[messages.Finding]:
 
 
 def _missing(answers: Sequence[messages.IngestReportResponse]) -> Iterator[str]:
-    fields = sorted({name for answer in answers for run in answer.runs for name in run.missing_for_plan})
-    if fields:
-        sets = " ".join(f"--set {name}=..." for name in fields)
-        yield f"a plan cannot use these runs until it is told {', '.join(fields)}: ingest again with {sets} --replace"
+    lacking = [run for answer in answers for run in answer.runs if run.missing_for_plan]
+    if lacking:
+        sets = " ".join(
+            f"--set {name}=..." for name in sorted({name for run in lacking for name in run.missing_for_plan})
+        )
+        yield f"{len(lacking)} runs lack what a plan needs; ingest their files again with {sets} --replace"
 
 
 def as_document(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def _table_match(head: Head) -> Match | None:
     columns = head.columns
     if set(columns) >= _SWEEP_COLUMNS:
         return Match(score=100, why="a sweep's columns …_mean and …_cv")
-    if columns[:2] == ("Metric", "avg") and "p99" in columns and columns.index("p99") > columns.index("p50"):
+    rising = columns[:2] == ("Metric", "avg") and {"p50", "p99"} <= set(columns)
+    if rising and columns.index("p99") > columns.index("p50"):
         return Match(score=90, why="CSV header Metric,avg,min with percentiles in rising order")
     return None
 

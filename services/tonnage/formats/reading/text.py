@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BOX: Final = re.compile(r"[│┃|]")
 _MAX_TEXT_BYTES: Final = 64 << 20
-_QUANTITY: Final = re.compile(r"(-?\d+(?:\.\d+)?)\s*(ns|us|µs|μs|ms|s|m|h)")
+_QUANTITY: Final = re.compile(r"(?<![\d.])(-?\d+(?:\.\d+)?)\s*(ns|us|µs|μs|ms|s|m|h)")
+# Numbers are met at their start alone, so that a long row of digits costs its length, not its square.
+_NUMBER: Final = re.compile(r"(?<![\d.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_LONGEST_LINE: Final = 65_536
 _TO_MS: Final = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 
 
 def plain_lines(source: Source) -> list[str]:
-    """Return the lines without colour codes; what a carriage return overwrote is gone.
+    """Return the lines without colour codes, cut at 65,536 characters; what a carriage return overwrote is gone.
 
     Raises ``TooLarge`` beyond 64 MiB of text.
     """
@@ -31,7 +34,7 @@ def plain_lines(source: Source) -> list[str]:
         total += len(line)
         if total > _MAX_TEXT_BYTES:
             raise TooLarge("the log is longer than 64 MiB; send the part with the result", limit_bytes=_MAX_TEXT_BYTES)
-        found.append(_ANSI.sub("", line).rstrip("\r\n").rsplit("\r", 1)[-1].replace("\t", " "))
+        found.append(_ANSI.sub("", line[:_LONGEST_LINE]).rstrip("\r\n").rsplit("\r", 1)[-1].replace("\t", " "))
     return found
 
 
@@ -69,5 +72,5 @@ def quantity_ms(text: str, path: str) -> float:
 
 def first_number(text: str | None) -> str | None:
     """Return the first number in a text, or None."""
-    found = re.search(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", text or "")
+    found = _NUMBER.search(text or "")
     return None if found is None else found.group()

@@ -131,11 +131,9 @@ def _rate(found: pb.CountChange, old: plan_pb2.Candidate, new: plan_pb2.Candidat
 
 
 def compare(before: plan_pb2.Plan, after: plan_pb2.Plan) -> pb.ComparePlansResponse:
-    """Return two plans with what differs between them."""
+    """Return what differs between two plans."""
     found = differences(before, after)
     return pb.ComparePlansResponse(
-        before=before,
-        after=after,
         differences=found[:MOST_DIFFERENCES],
         change=change(before, after),
         same_answer=same_answer(found),

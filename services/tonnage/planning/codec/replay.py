@@ -57,8 +57,11 @@ def _run(message: run_pb2.Run) -> Run:
     checks.name("report_id", message.report_id)
     if not message.HasField("ingested_at"):
         raise InvalidInput.field("ingested_at", None, "is required and absent", "give the plan whole")
+    run = decode_run(message)
+    if len({type(level.work) for level in run.levels}) > 1:
+        raise InvalidInput.field("levels", None, "are of several modalities", "give the plan whole")
     return replace(
-        decode_run(message),
+        run,
         namespace=owner,
         run_id=run_id,
         report_id=message.report_id,

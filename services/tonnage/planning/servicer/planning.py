@@ -108,7 +108,12 @@ class PlanningServicer:
         chosen(request, "after", "after_request", "give after_plan or after_request")
         before = await self._side(request, "before", context)
         after = await self._side(request, "after", context)
-        return await self._desk.run(partial(comparison.compare, before, after))
+        found = await self._desk.run(partial(comparison.compare, before, after))
+        if request.HasField("before_request"):
+            found.before.CopyFrom(before)
+        if request.HasField("after_request"):
+            found.after.CopyFrom(after)
+        return found
 
     async def _side(
         self, request: pb.ComparePlansRequest, side: Literal["before", "after"], context: Context

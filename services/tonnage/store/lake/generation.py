@@ -63,7 +63,7 @@ class Generation:
         self.position = position
 
     def pull(self, position: Position) -> None:
-        """Append what was inserted since; raises ``duckdb.Error``, and then nothing was appended."""
+        """Append what was inserted since; raises ``duckdb.Error``, and then pulling again, or a new copy, is safe."""
         first = 0 if self.position is None else self.position.snapshot_id + 1
         span = f"{first}, {position.snapshot_id}"
         version = self._newest_version(f"lake.table_insertions('commits', {span})")
@@ -76,6 +76,8 @@ class Generation:
             except BaseException:
                 self._cursor.execute("ROLLBACK")
                 raise
+            # Should the index fail, the copy is made anew: pulling again would append twice.
+            self.position = None
             self._note(events, version)
         self.position = position
 
