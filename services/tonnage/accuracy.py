@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tonnage import catalog
-from tonnage.capacity.memory.accuracy import Report, accuracy
+from tonnage.capacity.memory.accuracy import accuracy
 from tonnage.capacity.memory.accuracy_text import markdown
 from tonnage.errors import AmbiguousName, TonnageError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tonnage.capacity.memory.accuracy_report import Report
     from tonnage.domain.hardware import Accelerator
     from tonnage.domain.memory import ModelShape
 

@@ -24,7 +24,9 @@ def main() -> None:
     rounds = options.rounds or (1 if options.quick else 5)
     with tempfile.TemporaryDirectory(prefix="tonnage-bench-") as folder:
         found = planning.measure(Path(folder) / "plan", rounds=rounds, seconds=2.0 if options.quick else 5.0)
-        found |= ingesting.measure(Path(folder) / "ingest", rounds=rounds, points=100_000 if options.quick else 1_000_000)
+        found |= ingesting.measure(
+            Path(folder) / "ingest", rounds=rounds, points=100_000 if options.quick else 1_000_000
+        )
     line = {name: round(statistics.median(values), 4) for name, values in found.items()}
     sys.stdout.write(json.dumps(line, sort_keys=True) + "\n")
 

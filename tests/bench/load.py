@@ -42,7 +42,9 @@ def unpack(data: bytes) -> list[bytes]:
     return found
 
 
-async def measure(address: str, method: str, requests: list[bytes], concurrency: int, seconds: float) -> dict[str, float]:
+async def measure(
+    address: str, method: str, requests: list[bytes], concurrency: int, seconds: float
+) -> dict[str, float]:
     """Return calls, calls/s and latency percentiles (ms); a failed call ends the measurement with its error."""
     async with grpc.aio.insecure_channel(address) as channel:
         call = channel.unary_unary(method, request_serializer=None, response_deserializer=None)

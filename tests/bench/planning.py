@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from tests.bench.load import pack
 from tests.bench.servers import recorded_reply
+
 from tonnage.client import IngestClient
 from tonnage.v1 import planning_service_pb2 as pb
 
@@ -31,9 +31,9 @@ Figures = dict[str, list[float]]
 def process(*arguments: str) -> Iterator[str]:
     """Run a server of this project and yield its address."""
     command = [sys.executable, "-m", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:  # noqa: S603 -- our own servers
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         try:
-            assert running.stdout is not None  # noqa: S101 -- a pipe was asked for
+            assert running.stdout is not None
             yield json.loads(running.stdout.readline())["address"]
         finally:
             running.terminate()
@@ -60,7 +60,7 @@ def zipf(items: list[bytes], size: int) -> list[bytes]:
 def load(address: str, file: Path, seconds: float) -> dict[str, float]:
     """Return what the load client measured, in a process of its own."""
     command = [sys.executable, "-m", "tests.bench.load", address, METHOD, str(file), str(CONCURRENCY), str(seconds)]
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603 -- our own client
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(answer.stdout)
     return found
 

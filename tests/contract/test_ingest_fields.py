@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 import pytest
-from builders_ingest import a_run_message, a_table, an_ingest_stub, error_info, report_parts, runs_parts, violations
+from builders_ingest import a_table, an_ingest_stub, report_parts, runs_parts
+from builders_rpc import a_run_message, error_info, violations
 from field_walk import walk
 
 from tonnage.v1 import ingest_service_pb2 as pb

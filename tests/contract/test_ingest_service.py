@@ -11,15 +11,13 @@ import grpc.aio
 import pytest
 from builders_ingest import (
     GIVEN,
-    a_run_message,
     a_table,
     an_ingest_server,
     convert_parts,
-    error_info,
     report_parts,
     runs_parts,
-    violations,
 )
+from builders_rpc import a_run_message, error_info, violations
 
 from tonnage.store import open_writer
 from tonnage.store.memory import MemoryStore

@@ -231,7 +231,9 @@ def test_a_request_id_with_another_body_is_refused(store: Store, team: str) -> N
     assert refused.context["request_id"] == "ci-1"
 
 
-def test_a_request_id_on_a_file_that_is_stored_is_remembered_without_a_new_data_version(store: Store, team: str) -> None:
+def test_a_request_id_on_a_file_that_is_stored_is_remembered_without_a_new_data_version(
+    store: Store, team: str
+) -> None:
     upload = an_upload(a_stored_run(team))
     stored(store.writer, upload)
     before = store.writer.data_version
@@ -376,9 +378,7 @@ UNLIKE = {
 
 @pytest.mark.parametrize("field", UNLIKE)
 def test_unlike_runs_are_never_in_one_sweep(store: Store, team: str, field: str) -> None:
-    stored(
-        store.writer, an_upload(a_stored_run(team, "a")), an_upload(a_stored_run(team, "b", **UNLIKE[field]))
-    )
+    stored(store.writer, an_upload(a_stored_run(team, "a")), an_upload(a_stored_run(team, "b", **UNLIKE[field])))
     assert [len(sweep.runs) for sweep in store.snapshot().sweeps(team, fingerprint())] == [1, 1]
 
 
@@ -423,7 +423,9 @@ def test_the_order_of_sweeps_and_runs_does_not_depend_on_the_order_of_uploads(st
 
     def uploads(namespace: str) -> list[Append]:
         return [
-            an_upload(a_stored_run(namespace, f"{sweep}{run}", sweep_id=sweep, measured_at=day, run_id=a_run_id(sweep, run)))
+            an_upload(
+                a_stored_run(namespace, f"{sweep}{run}", sweep_id=sweep, measured_at=day, run_id=a_run_id(sweep, run))
+            )
             for sweep in "xyz"
             for run in "12"
         ]

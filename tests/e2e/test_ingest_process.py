@@ -106,9 +106,9 @@ def test_real_files_are_stored_once_and_other_labels_refused(folder: Path, share
     assert [run.sweep_id for answer in first[:3] for run in answer.runs] == ["local-vllm-bench"] * 3
 
 
-def upload_without_end(process: Process, data: bytes) -> tuple[grpc.Channel, threading.Event]:
-    """Send a whole file and keep the stream open; return the channel and an event that lets it end."""
-    channel = grpc.insecure_channel(process.address)
+@contextmanager
+def upload_without_end(process: Process, data: bytes) -> Iterator[None]:
+    """Send a whole file and keep the stream open while the body runs."""
     sent, end = threading.Event(), threading.Event()
 
     def parts() -> Iterator[pb.IngestReportRequest]:
@@ -116,9 +116,14 @@ def upload_without_end(process: Process, data: bytes) -> tuple[grpc.Channel, thr
         sent.set()
         end.wait(60)
 
-    IngestServiceStub(channel).IngestReport.future(parts())
-    assert sent.wait(20)
-    return channel, end
+    with grpc.insecure_channel(process.address) as channel:
+        call = IngestServiceStub(channel).IngestReport.future(parts())
+        assert sent.wait(20)
+        try:
+            yield
+        finally:
+            end.set()
+            call.cancel()
 
 
 def test_kill_9_in_mid_stream_loses_no_acknowledged_point_and_leaves_no_half(folder: Path) -> None:
@@ -129,10 +134,10 @@ def test_kill_9_in_mid_stream_loses_no_acknowledged_point_and_leaves_no_half(fol
                 data = a_table(f"{index + 1},{number + 1},100,50,500,0")
                 answer = client.ingest_report(data, given=GIVEN, filename="bench.csv")
                 acknowledged[answer.report_id] = answer.data_version
-            channel, end = upload_without_end(process, a_table(f"9,{number + 1},1,1,500,0"))
-            assert process.end(signal.SIGKILL) == -signal.SIGKILL
-            end.set()
-            channel.close()
+            with upload_without_end(process, a_table(f"9,{number + 1},1,1,500,0")):
+                while not _spooled(folder):
+                    threading.Event().wait(0.01)
+                assert process.end(signal.SIGKILL) == -signal.SIGKILL
             assert len(list((folder / "spool").iterdir())) == 1
     with running(folder) as process, process.client() as client:
         assert list((folder / "spool").iterdir()) == []

@@ -3,98 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tonnage.catalog import states
+from tonnage.catalog.config_layers import Layers, layers_of
+from tonnage.catalog.config_values import Config
 from tonnage.catalog.names import normalize_precision
 from tonnage.domain.finding import Finding, Severity
 from tonnage.domain.memory import ModelShape
 from tonnage.domain.model import CompressionShape, ExpertShape, StateShape, TowerShape
 from tonnage.errors import InvalidInput
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 LARGEST_CONFIG_BYTES: Final = 4 << 20
-_FULL_WORDS: Final = frozenset({"full_attention", "attention", "global", "deepseek_sparse_attention"})
-_STATE_WORDS: Final = frozenset({"linear_attention", "mamba", "mamba2", "recurrent"})
-_WINDOW_WORDS: Final = frozenset({"sliding_attention", "chunked_attention", "local"})
 
 
-class _Config:
-    """A JSON object whose readers name the key when a value has another type."""
-
-    __slots__ = ("_values", "path")
-
-    def __init__(self, values: Mapping[str, object], path: str) -> None:
-        self._values = values
-        self.path = path
-
-    def has(self, key: str) -> bool:
-        return self._values.get(key) is not None
-
-    def refuse(self, key: str, problem: str, cure: str) -> InvalidInput:
-        return InvalidInput.field(f"{self.path}.{key}", self._values.get(key), problem, cure)
-
-    def whole(self, *keys: str, least: int = 0) -> int | None:
-        """Return the first of the keys that is stated, a whole number."""
-        for key in keys:
-            value = self._values.get(key)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise self.refuse(key, "is not a whole number", "write a whole number")
-            if value < least:
-                raise self.refuse(key, f"is below {least}", f"give {least} or more")
-            return value
-        return None
-
-    def needed(self, *keys: str) -> int:
-        value = self.whole(*keys, least=1)
-        if value is None:
-            raise InvalidInput.field(
-                f"{self.path}.{keys[0]}", None, "is required and absent", "give the whole config.json"
-            )
-        return value
-
-    def truth(self, key: str) -> bool | None:
-        value = self._values.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise self.refuse(key, "is neither true nor false", "write true or false")
-        return value
-
-    def text(self, key: str) -> str | None:
-        value = self._values.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self.refuse(key, "is not a text", "write a text")
-        return value
-
-    def words(self, key: str) -> tuple[str, ...] | None:
-        value = self._values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.refuse(key, "is not a list of texts", "write a list of layer kinds")
-        return tuple(value)
-
-    def numbers(self, key: str) -> tuple[int, ...] | None:
-        value = self._values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not all(isinstance(item, int) for item in value):
-            raise self.refuse(key, "is not a list of whole numbers", "write a list of whole numbers")
-        return tuple(value)
-
-    def inner(self, key: str) -> _Config | None:
-        value = self._values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            raise self.refuse(key, "is not an object", "write an object")
-        return _Config(value, f"{self.path}.{key}")
-
-
-def _parse(config_json: bytes) -> _Config:
+def _parse(config_json: bytes) -> Config:
     if len(config_json) > LARGEST_CONFIG_BYTES:
         raise InvalidInput.field(
             "config_json", f"{len(config_json)} bytes", "is too large", "give a model's config.json"
@@ -105,10 +28,10 @@ def _parse(config_json: bytes) -> _Config:
         raise InvalidInput.field("config_json", str(error), "is not whole JSON", "give the file uncut") from error
     if not isinstance(values, dict):
         raise InvalidInput.field("config_json", type(values).__name__, "is not an object", "give a model's config.json")
-    return _Config(values, "config_json")
+    return Config(values, "config_json")
 
 
-def _head_dim(text: _Config, hidden: int, heads: int) -> int:
+def _head_dim(text: Config, hidden: int, heads: int) -> int:
     """Return the stated head size; a derived one must divide without rest."""
     stated = text.whole("head_dim", "attention_head_dim", least=1)
     if stated is not None:
@@ -123,62 +46,7 @@ def _head_dim(text: _Config, hidden: int, heads: int) -> int:
     return hidden // heads
 
 
-class _Layers:
-    """How many layers keep every token, a window, a state, or nothing."""
-
-    __slots__ = ("full", "state", "window")
-
-    def __init__(self, full: int, window: int, state: int) -> None:
-        self.full, self.window, self.state = full, window, state
-
-
-def _layers(text: _Config, count: int) -> _Layers:
-    kinds = text.words("layer_types") or text.words("layers_block_type")
-    if kinds is not None:
-        return _counted(text, kinds, count)
-    pattern = text.text("hybrid_override_pattern")
-    if pattern is not None:
-        return _Layers(pattern.count("*"), 0, pattern.count("M"))
-    interval = text.whole("full_attention_interval", least=1)
-    if interval is not None:
-        return _Layers(count // interval, 0, count - count // interval)
-    period = text.whole("attn_layer_period", least=1)
-    if period is not None:
-        offset = text.whole("attn_layer_offset") or 0
-        full = sum(1 for index in range(count) if index % period == offset)
-        return _Layers(full, 0, count - full)
-    return _windowed(text, count)
-
-
-def _counted(text: _Config, kinds: tuple[str, ...], count: int) -> _Layers:
-    if len(kinds) != count:
-        raise text.refuse("layer_types", f"has {len(kinds)} entries for {count} layers", "give the file uncut")
-    unknown = set(kinds) - _FULL_WORDS - _STATE_WORDS - _WINDOW_WORDS - {"moe", "mlp", "hybrid"}
-    if unknown:
-        raise text.refuse(
-            "layer_types", f"holds kinds nobody knows: {', '.join(sorted(unknown))}", "state a shape instead"
-        )
-    hybrid = sum(kind == "hybrid" for kind in kinds)
-    return _Layers(
-        sum(kind in _FULL_WORDS for kind in kinds) + hybrid,
-        sum(kind in _WINDOW_WORDS for kind in kinds),
-        sum(kind in _STATE_WORDS for kind in kinds) + hybrid,
-    )
-
-
-def _windowed(text: _Config, count: int) -> _Layers:
-    if text.whole("sliding_window", "attention_chunk_size") is None or text.truth("use_sliding_window") is False:
-        return _Layers(count, 0, 0)
-    pattern = text.whole("sliding_window_pattern", "_sliding_window_pattern", least=1)
-    if pattern is not None:
-        return _Layers(count // pattern, count - count // pattern, 0)
-    first = text.whole("max_window_layers") if text.truth("use_sliding_window") else None
-    if first is not None:
-        return _Layers(min(first, count), max(0, count - first), 0)
-    return _Layers(0, count, 0)
-
-
-def _experts(text: _Config) -> tuple[int | None, ExpertShape | None]:
+def _experts(text: Config) -> tuple[int | None, ExpertShape | None]:
     count = text.whole("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")
     if not count:
         return None, None
@@ -193,7 +61,7 @@ def _experts(text: _Config) -> tuple[int | None, ExpertShape | None]:
     return count, shape
 
 
-def _state(text: _Config, hidden: int, layers: _Layers) -> StateShape | None:
+def _state(text: Config, hidden: int, layers: Layers) -> StateShape | None:
     if not layers.state:
         return None
     if text.has("linear_num_value_heads"):
@@ -232,7 +100,7 @@ def _state(text: _Config, hidden: int, layers: _Layers) -> StateShape | None:
     )
 
 
-def _tower(config: _Config) -> TowerShape | None:
+def _tower(config: Config) -> TowerShape | None:
     vision = config.inner("vision_config")
     if vision is None:
         return None
@@ -245,7 +113,7 @@ def _tower(config: _Config) -> TowerShape | None:
     )
 
 
-def _precision(config: _Config, text: _Config) -> str | None:
+def _precision(config: Config, text: Config) -> str | None:
     quantization = config.inner("quantization_config") or text.inner("quantization_config")
     if quantization is not None:
         return _quantization(quantization)
@@ -257,7 +125,7 @@ def _precision(config: _Config, text: _Config) -> str | None:
     return None
 
 
-def _quantization(found: _Config) -> str:
+def _quantization(found: Config) -> str:
     method = (found.text("quant_method") or found.text("quant_algo") or "").lower()
     bits = found.whole("bits", "w_bit", "weight_bits")
     if method in {"awq", "gptq", "auto-round", "autoround"}:
@@ -271,7 +139,7 @@ def _quantization(found: _Config) -> str:
     return normalize_precision(method)
 
 
-def _compressed_tensors(found: _Config) -> str:
+def _compressed_tensors(found: Config) -> str:
     groups = found.inner("config_groups")
     first = groups.inner("group_0") if groups is not None else None
     weights = first.inner("weights") if first is not None else None
@@ -280,14 +148,14 @@ def _compressed_tensors(found: _Config) -> str:
     return f"{'fp' if weights.text('type') == 'float' else 'int'}{weights.needed('num_bits')}"
 
 
-def _compression(text: _Config) -> CompressionShape | None:
+def _compression(text: Config) -> CompressionShape | None:
     ratios = text.numbers("compress_ratios")
     if ratios is None:
         return None
     return CompressionShape(ratios=tuple((ratio, ratios.count(ratio)) for ratio in sorted(set(ratios))))
 
 
-def _attention_kind(text: _Config, layers: _Layers, heads: int, kv_heads: int) -> str:
+def _attention_kind(text: Config, layers: Layers, heads: int, kv_heads: int) -> str:
     if text.has("compress_ratios"):
         return "compressed"
     if layers.state:
@@ -310,7 +178,7 @@ def shape_from_config(config_json: bytes, name: str) -> tuple[ModelShape, tuple[
     hidden = text.needed("hidden_size", "n_embd", "d_model")
     heads = text.needed("num_attention_heads", "n_head", "n_heads")
     count = text.needed("num_hidden_layers", "n_layer", "num_layers", "n_layers")
-    layers = _layers(text, count)
+    layers = layers_of(text, count)
     kv_heads = text.whole("num_key_value_heads", "num_kv_heads", "multi_query_group_num", least=1)
     kv_heads = kv_heads if kv_heads is not None else heads
     latent = text.whole("kv_lora_rank", least=1)
@@ -357,7 +225,7 @@ def shape_from_config(config_json: bytes, name: str) -> tuple[ModelShape, tuple[
     return shape, tuple(_findings(text, shape))
 
 
-def _findings(text: _Config, shape: ModelShape) -> list[Finding]:
+def _findings(text: Config, shape: ModelShape) -> list[Finding]:
     found = []
     if not text.has("head_dim") and shape.head_dim is not None:
         found.append(

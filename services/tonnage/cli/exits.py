@@ -11,6 +11,8 @@ from tonnage.client import errors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tonnage.cli.processes.child import NotRunning
+
 
 class Exit(IntEnum):
     """What a command ends with."""
@@ -62,3 +64,9 @@ def tell(lines: Iterable[str]) -> None:
     """Print error lines to stderr: the first names the error, the rest help."""
     for line in lines:
         print(f"error: {line}", file=sys.stderr)  # noqa: T201 -- this is what a command line is for
+
+
+def tell_not_running(error: NotRunning) -> Exit:
+    """Tell why the servers do not run, and return the status."""
+    tell([str(error)])
+    return Exit.BAD_INPUT if error.bad_settings else Exit.UNREACHABLE

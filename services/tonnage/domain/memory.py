@@ -140,7 +140,7 @@ class WeightInventory:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Hold bytes to 0 or more."""
+        """Hold bytes to 0 or more, the total to 1 or more."""
         checks.count("inventory.total_bytes", self.total_bytes)
         for name in ("embedding_bytes", "expert_bytes", "replicated_bytes", "tower_bytes"):
             checks.count(f"inventory.{name}", getattr(self, name), least=0)

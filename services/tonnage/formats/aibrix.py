@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from tonnage.domain.measurement import Latency, Level, Run, TextWork
 from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, arrival_of, grouped
-from tonnage.formats.reading.fields import Fields, product
-from tonnage.formats.reading.jsontext import documents, lines
+from tonnage.formats.reading.fields import Fields, scaled
+from tonnage.formats.reading.jsontext import documents, typed_lines
 from tonnage.formats.reading.notes import FAILURES_NOT_REPORTED, note
 from tonnage.formats.reading.requests import Requests
 from tonnage.formats.reading.statistics import block
@@ -58,16 +60,23 @@ class AiBrix(ToolFormat):
         yield from grouped([_client(source)] if source.head.keys >= _CLIENT else _profile(source))
 
 
+class _Row(msgspec.Struct, frozen=True):
+    prompt_tokens: float | None = None
+    output_tokens: float | None = None
+    latency: float | None = None
+    ttft: float | None = None
+    tpot: float | None = None
+
+
 def _client(source: Source) -> Point:
     requests = Requests()
-    for number, value in lines(source):
-        row = Fields(value, f"line {number}")
+    for row in typed_lines(source, _Row):
         requests.completed(
-            e2e_ms=product(row.number("latency"), MS_PER_S),
-            ttft_ms=product(row.number("ttft"), MS_PER_S),
-            tpot_ms=product(row.number("tpot"), MS_PER_S),
-            input_tokens=row.number("prompt_tokens"),
-            output_tokens=row.number("output_tokens"),
+            e2e_ms=scaled(row.latency, MS_PER_S),
+            ttft_ms=scaled(row.ttft, MS_PER_S),
+            tpot_ms=scaled(row.tpot, MS_PER_S),
+            input_tokens=row.prompt_tokens,
+            output_tokens=row.output_tokens,
         )
     return Point(_header(_MIXED), requests.level(duration_s=None, failures_known=False))
 

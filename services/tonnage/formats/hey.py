@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tonnage.domain.measurement import Latency, Level, TextWork
 from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
-from tonnage.formats.reading.fields import Fields, as_number, product, ratio
+from tonnage.formats.reading.columnar import batches
+from tonnage.formats.reading.fields import as_number, ratio
 from tonnage.formats.reading.http import http_point
 from tonnage.formats.reading.requests import Requests
 from tonnage.formats.reading.statistics import latency
-from tonnage.formats.reading.tables import rows
 from tonnage.formats.reading.text import labels, plain_lines
 from tonnage.units import MS_PER_S
 
@@ -59,15 +61,13 @@ class Hey(ToolFormat):
 
 def _of_rows(source: Source) -> Level:
     requests = Requests()
-    for place, cells in rows(source):
-        row = Fields(cells, place)
-        took_s, offset_s = row.number("response-time"), row.number("offset")
-        if took_s is not None and offset_s is not None:
-            requests.spans(0.0, offset_s + took_s)
-        if (row.count("status-code") or 0) in _GOOD:
-            requests.completed(e2e_ms=product(took_s, MS_PER_S))
-        else:
-            requests.failed_count += 1
+    for batch in batches(source, ("response-time", "status-code", "offset")):
+        took_s, codes = batch.numbers("response-time"), batch.numbers("status-code")
+        good = (codes >= _GOOD.start) & (codes < _GOOD.stop)
+        requests.completed_rows(e2e_ms=took_s[good] * MS_PER_S, count=int(good.sum()))
+        requests.failed_count += int((~good).sum())
+        ends = batch.numbers("offset") + took_s
+        requests.span_rows(np.zeros_like(ends), ends)
     return requests.level(duration_s=requests.duration_s, failures_known=True)
 
 

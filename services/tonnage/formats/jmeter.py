@@ -6,16 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tonnage.domain.measurement import Level, TextWork
 from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import grouped
-from tonnage.formats.reading.fields import Fields, ratio, scaled
+from tonnage.formats.reading.columnar import Batch, batches
+from tonnage.formats.reading.fields import Fields, ratio
 from tonnage.formats.reading.http import http_point
 from tonnage.formats.reading.jsontext import whole_document
 from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.requests import Requests
 from tonnage.formats.reading.statistics import block
-from tonnage.formats.reading.tables import rows
 from tonnage.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -72,26 +74,35 @@ def _of_samples(source: Source) -> Point:
     requests = Requests()
     most_threads: float | None = None
     parents: set[str] = set()
-    for place, cells in rows(source):
-        row = Fields(cells, place)
-        label = row.text("label") or ""
-        sub = _SUB_SAMPLE.fullmatch(label)
-        if (sub is not None and sub[1] in parents) or (row.text("responseMessage") or "").startswith(_CONTROLLER):
-            continue
-        parents.add(label)
-        start_s = scaled(row.number("timeStamp"), 1 / MS_PER_S)
-        took_ms = row.number("elapsed")
-        requests.spans(start_s, None if start_s is None or took_ms is None else start_s + took_ms / MS_PER_S)
-        threads = row.number("allThreads")
-        most_threads = threads if most_threads is None else max(most_threads, threads or 0.0)
-        if (row.text("success") or "").lower() == "true":
-            requests.completed(e2e_ms=took_ms)
-        else:
-            requests.failed_count += 1
+    for batch in batches(source, ("timeStamp", "elapsed", "allThreads"), ("label", "success", "responseMessage")):
+        own = _own(batch, parents)
+        start_s, took_ms = batch.numbers("timeStamp")[own] / MS_PER_S, batch.numbers("elapsed")[own]
+        requests.span_rows(start_s, start_s + took_ms / MS_PER_S)
+        threads = batch.numbers("allThreads")[own]
+        if np.isfinite(threads).any():
+            most_threads = max(most_threads or 0.0, float(np.nanmax(threads)))
+        good = batch.texts("success")[own] == "true"
+        requests.completed_rows(e2e_ms=took_ms[good], count=int(good.sum()))
+        requests.failed_count += int((~good).sum())
     level = requests.level(duration_s=requests.duration_s, failures_known=True, concurrency=most_threads)
     sent = requests.completed_count + requests.failed_count
     level = replace(level, reported_requests_per_s=ratio(sent, requests.duration_s))
     return http_point(JMeter, level, measured_at=epoch_s(requests.first_start_s), is_pool=len(parents) > 1)
+
+
+def _own(batch: Batch, parents: set[str]) -> np.ndarray:
+    """Tell which rows are requests of their own: neither parts of one (label-0) nor a controller's sum."""
+    labels, messages = batch.texts("label"), batch.texts("responseMessage")
+    counted: dict[str, bool] = {}
+    for label in dict.fromkeys(labels):
+        sub = _SUB_SAMPLE.fullmatch(label)
+        counted[label] = sub is None or sub[1] not in parents
+        if counted[label]:
+            parents.add(label)
+    sums = {message: message.startswith(_CONTROLLER) for message in dict.fromkeys(messages)}
+    return np.array(
+        [counted[label] and not sums[message] for label, message in zip(labels, messages, strict=True)], dtype=bool
+    )
 
 
 def _of_statistics(source: Source) -> Iterator[Point]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from tonnage.domain.measurement import Run
 from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
-from tonnage.formats.reading.fields import Fields
+from tonnage.formats.reading.columnar import Batch, batches
 from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.notes import FAILURES_NOT_REPORTED, note
 from tonnage.formats.reading.requests import Requests
-from tonnage.formats.reading.tables import rows
 from tonnage.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ _NEW_TEXT_ALONE: Final = note(
     "some versions count only the new text of each round as prompt tokens, not the history sent with it",
     path="input_tokens_mean",
     remedy="compare with the engine's own count",
+)
+_NUMBERS: Final = (
+    "prompt_tokens",
+    "generation_tokens",
+    "ttft",
+    "generation_time",
+    "launch_time",
+    "finish_time",
 )
 _COLUMNS: Final = frozenset({"prompt_tokens", "generation_tokens", "ttft", "generation_time"})
 
@@ -51,8 +60,8 @@ class LmBenchmark(ToolFormat):
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield the one level of all rows."""
         requests = Requests()
-        for place, row in rows(source):
-            _add(requests, Fields(row, place))
+        for batch in batches(source, _NUMBERS):
+            _add(requests, batch)
         header = Run(
             tool=self.name,
             metric_definitions=self.metric_definitions,
@@ -63,21 +72,19 @@ class LmBenchmark(ToolFormat):
         yield from grouped([Point(header, level, epoch_s(requests.first_start_s))])
 
 
-def _add(requests: Requests, row: Fields) -> None:
-    launched, finished = row.number("launch_time"), row.number("finish_time")
-    generated, generation_s = row.number("generation_tokens"), row.number("generation_time")
-    first_s = row.number("ttft")
-    tpot_ms = None
-    if generated is not None and generated > 1 and generation_s is not None:
-        tpot_ms = generation_s * MS_PER_S / (generated - 1)
-    requests.completed(
-        e2e_ms=None if launched is None or finished is None else (finished - launched) * MS_PER_S,
-        ttft_ms=None if first_s is None else first_s * MS_PER_S,
-        tpot_ms=tpot_ms,
-        input_tokens=row.number("prompt_tokens"),
+def _add(requests: Requests, batch: Batch) -> None:
+    launched, finished = batch.numbers("launch_time"), batch.numbers("finish_time")
+    generated = batch.numbers("generation_tokens")
+    several = np.where(generated > 1, generated - 1, np.nan)
+    requests.completed_rows(
+        e2e_ms=(finished - launched) * MS_PER_S,
+        ttft_ms=batch.numbers("ttft") * MS_PER_S,
+        tpot_ms=batch.numbers("generation_time") * MS_PER_S / several,
+        input_tokens=batch.numbers("prompt_tokens"),
         output_tokens=generated,
+        count=batch.row_count,
     )
-    requests.spans(launched, finished)
+    requests.span_rows(launched, finished)
 
 
 FORMAT: Final = LmBenchmark()

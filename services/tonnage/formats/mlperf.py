@@ -164,7 +164,10 @@ def _offline(level: Level, said: Fields) -> Level:
         for path in ("e2e_mean_ms", "e2e_p50_ms", "e2e_p90_ms", "e2e_p95_ms", "e2e_p99_ms")
     )
     return replace(
-        level, duration_s=duration_s, completed_count=None if count is None or not math.isfinite(count) else round(count), findings=marks
+        level,
+        duration_s=duration_s,
+        completed_count=None if count is None or not math.isfinite(count) else round(count),
+        findings=marks,
     )
 
 

@@ -65,9 +65,9 @@ def _with_accelerators(run: Run, given: Given, total: int | None) -> tuple[Run, 
             problem = f"is fewer than the {needed} of TP x PP x DP"
             raise InvalidInput.field(path_of("accelerators_per_replica"), stated, problem, "correct one of them")
         return _set(run, None, _too_few(stated, needed)), total
-    if is_given or run.configuration.serving_mode == SPLIT:
+    if is_given or run.replicas_under_test is not None or run.configuration.serving_mode == SPLIT:
         return run, total
-    # A file's own count beyond its parallelism is of the whole system.
+    # A file's own count beyond its parallelism is of the whole system, unless it tells the replicas apart.
     return _set(run, needed, _derivation(needed)), stated if total is None else total
 
 

@@ -147,7 +147,8 @@ def _apply(connection: duckdb.DuckDBPyConnection, step: Migration, now: datetime
         for statement in step.statements:
             connection.execute(statement)
         connection.execute(
-            "INSERT INTO lake.schema_migrations (namespace, version, applied_at, what) VALUES ('default', ?, ?::TIMESTAMPTZ, ?)",
+            "INSERT INTO lake.schema_migrations (namespace, version, applied_at, what) "
+            "VALUES ('default', ?, ?::TIMESTAMPTZ, ?)",
             [step.version, now.isoformat(), step.what],
         )
         connection.execute("COMMIT")

@@ -485,6 +485,7 @@ class MemoryQuestion(_message.Message):
     CONCURRENCY_FIELD_NUMBER: _builtins.int
     FOREIGN_BYTES_FIELD_NUMBER: _builtins.int
     DRAFT_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
+    CHECKPOINT_HEADERS_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Catalog id."""
     config_json: _builtins.bytes
@@ -529,6 +530,10 @@ class MemoryQuestion(_message.Message):
     def parallelism(self) -> Global___Parallelism: ...
     @_builtins.property
     def declared(self) -> Global___DeclaredMemory: ...
+    @_builtins.property
+    def checkpoint_headers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
+        """What the checkpoint's files say first: safetensors or GGUF headers of all files, or the safetensors index alone."""
+
     def __init__(
         self,
         *,
@@ -555,10 +560,11 @@ class MemoryQuestion(_message.Message):
         concurrency: _builtins.int | None = ...,
         foreign_bytes: _builtins.int | None = ...,
         draft_token_count: _builtins.int | None = ...,
+        checkpoint_headers: _abc.Iterable[_builtins.bytes] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "foreign_bytes", b"foreign_bytes", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "foreign_bytes", b"foreign_bytes", "kv_cache_type", b"kv_cache_type", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "checkpoint_headers", b"checkpoint_headers", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "foreign_bytes", b"foreign_bytes", "kv_cache_type", b"kv_cache_type", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__accelerator_count: _TypeAlias = _typing.Literal["accelerator_count"]  # noqa: Y015
     _WhichOneofArgType__accelerator_count: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count"]  # noqa: Y015

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tonnage.accuracy import CatalogFacts
-from tonnage.capacity.memory.accuracy import Report, Score, VerdictScore, accuracy
+from tonnage.capacity.memory.accuracy import accuracy
+from tonnage.capacity.memory.accuracy_report import Report, Score, VerdictScore
 from tonnage.capacity.memory.accuracy_rows import Row, asked, precision
 from tonnage.capacity.memory.calibrate import Observation, calibrate
 from tonnage.capacity.memory.constants import DEFAULT

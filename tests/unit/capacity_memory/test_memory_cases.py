@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -242,6 +243,28 @@ def test_e3_two_models_share_one_card_and_each_keeps_its_own_room(shared: Path, 
         )
         assert answer.kv_pool_tokens is not None
         assert _near(answer.kv_pool_tokens, wish["kv_tokens"][index])
+
+
+def test_e3_the_second_engine_must_be_given_the_sum_of_both_shares(shared: Path, expected: dict[str, Any]) -> None:
+    case, wish = _case(shared, "s_e3_two_models_one_a100.json"), expected["S-E3"]
+    first, second = case["models"]
+    total = case["gpu"]["total_gib"]
+    question = a_question(
+        shape=a_cache_shape(layer_count=48),
+        device=a_device(total),
+        memory_utilization_ratio=second["memory_fraction"],
+        max_model_len=second["max_len"],
+        foreign_bytes=gib(total * first["memory_fraction"]),
+        declared=declared(weights_gib=second["weights_gib"], runtime_gib=case["runtime_gib_each"]),
+    )
+    refused = fit(question)
+    assert refused.verdict is FitVerdict.DOES_NOT_FIT
+    remedy = next(item.remedy for item in refused.findings if item.code == "SHARE_COUNTS_OTHER_PROCESSES")
+    wanted = wish["second_fraction_if_ceiling_is_global"]["value"]
+    assert f"{wanted:.2f}" in remedy
+    given = fit(replace(question, memory_utilization_ratio=wanted))
+    assert given.kv_pool_tokens is not None
+    assert _near(given.kv_pool_tokens, wish["kv_tokens"][1])
 
 
 def test_e7_a_slice_is_judged_by_its_usable_size_not_its_name(shared: Path, expected: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import pytest
 from builders_memory import a_device, a_question, gib
 
 from tonnage.capacity.memory.defaults import Setup, setup
+from tonnage.capacity.memory.overheads import linked
 from tonnage.capacity.memory.version import Version, is_v0, parse_version
 from tonnage.domain.hardware import Accelerator
 from tonnage.errors import InvalidInput
@@ -100,3 +101,22 @@ def test_an_engine_nobody_knows_is_refused() -> None:
 
 def test_an_nvfp4_checkpoint_brings_an_8_bit_cache() -> None:
     assert _filled(weight_precision="nvfp4").cache.name == "fp8"
+
+
+@pytest.mark.parametrize(
+    ("device", "fast"),
+    [
+        ("h100-sxm-80gb", True),
+        ("NVIDIA GeForce RTX 3090", False),
+        ("rtx-4090", False),
+        ("a10g", False),
+        ("l40s", False),
+    ],
+)
+def test_cards_without_a_link_are_told_by_any_spelling(device: str, fast: bool) -> None:
+    assert linked(device) is fast
+
+
+@pytest.mark.parametrize("name", ["fp8_e4m3", "float8_e5m2", "FP8-E4M3FN", "fp8"])
+def test_eight_bit_floats_of_the_cache_are_one_type(name: str) -> None:
+    assert _filled(kv_cache_type=name).cache.name == "fp8"

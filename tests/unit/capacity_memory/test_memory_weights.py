@@ -111,3 +111,24 @@ def test_declared_weights_win_and_say_so() -> None:
 def test_a_shape_without_a_total_or_sizes_is_asked_for_one() -> None:
     with pytest.raises(InvalidInput, match=r"shape\.total_parameter_count"):
         fit(a_question(shape=a_cache_shape()))
+
+
+def test_an_index_alone_scales_what_lies_between_the_ends() -> None:
+    plain = fit(a_question(tensor_parallel=2))
+    scaled = fit(a_question(tensor_parallel=2, inventory=WeightInventory(total_bytes=20 * 10**9, source="index")))
+    assert plain.model_weights_bytes == 16_060_000_000
+    assert scaled.model_weights_bytes == 20 * 10**9
+    assert _weights(scaled) == pytest.approx(20e9 / GIB / 2, rel=0.02)
+
+
+def test_an_index_smaller_than_the_ends_is_of_another_model() -> None:
+    with pytest.raises(InvalidInput, match="index"):
+        fit(a_question(inventory=WeightInventory(total_bytes=10**9)))
+
+
+def test_llama_cpp_deals_layers_and_leaves_the_embedding_on_the_host() -> None:
+    whole = _weights(fit(a_question(engine="llama.cpp", engine_version=None)))
+    assert whole == pytest.approx((8.03e9 - 128_256 * 4096) * 2 / GIB, rel=0.001)
+    half = _weights(fit(a_question(engine="llama.cpp", engine_version=None, tensor_parallel=2)))
+    head = 128_256 * 4096 * 2 / GIB
+    assert half == pytest.approx((whole - head) / 2 + head, rel=0.001)

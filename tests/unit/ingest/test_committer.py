@@ -33,7 +33,7 @@ class Counting(MemoryStore):
 
     def append(self, appends: Sequence[Append]) -> list[Receipt | TonnageError]:
         """Wait for the gate, note the group, store it."""
-        self.gate.wait(10)
+        self.gate.wait(60)
         self.groups.append(len(appends))
         self.threads.add(threading.current_thread().name)
         if self.fault is not None:
@@ -69,7 +69,7 @@ def an_upload(number: int, request_id: str | None = None) -> Append:
 
 def settled(futures: list[Future[Receipt]]) -> list[Receipt]:
     """Return the receipts once all are there."""
-    wait(futures, 10)
+    wait(futures, 60)
     return [future.result(0) for future in futures]
 
 
@@ -90,9 +90,9 @@ def test_a_refused_upload_does_not_take_the_others_with_it(committer: Committer)
     first = committer.submit(an_upload(1, request_id="a"))
     second = committer.submit(an_upload(2, request_id="a"))
     third = committer.submit(an_upload(3))
-    assert first.result(10).data_version == third.result(10).data_version == 1
+    assert first.result(60).data_version == third.result(60).data_version == 1
     with pytest.raises(RequestIdReused):
-        second.result(10)
+        second.result(60)
 
 
 def test_a_failed_commit_is_told_to_everyone_in_it_and_the_next_one_works(
@@ -102,7 +102,7 @@ def test_a_failed_commit_is_told_to_everyone_in_it_and_the_next_one_works(
     futures = [committer.submit(an_upload(number)) for number in range(2)]
     for future in futures:
         with pytest.raises(StoreUnavailable):
-            future.result(10)
+            future.result(60)
     store.fault = None
     assert settled([committer.submit(an_upload(3))])[0].data_version == 1
 
@@ -124,7 +124,7 @@ def test_an_upload_cancelled_before_its_commit_is_not_stored(store: Counting, co
     kept = committer.submit(an_upload(1))
     dropped = committer.submit(an_upload(2))
     assert dropped.cancel() is True
-    kept.result(10)
+    kept.result(60)
     assert store.groups == [1]
     with pytest.raises(NotStored):
         store.find_upload("default", report_id=f"{2:064x}")
@@ -133,13 +133,13 @@ def test_an_upload_cancelled_before_its_commit_is_not_stored(store: Counting, co
 def test_a_question_is_answered_after_what_came_before_it(committer: Committer) -> None:
     upload = committer.submit(an_upload(1))
     version = committer.call(lambda writer: writer.data_version)
-    assert (version.result(10), upload.result(10).data_version) == (1, 1)
+    assert (version.result(60), upload.result(60).data_version) == (1, 1)
 
 
 def test_a_question_that_fails_tells_its_caller_alone(committer: Committer) -> None:
     asked = committer.call(lambda writer: writer.find_upload("default", report_id="00"))
     with pytest.raises(TonnageError):
-        asked.result(10)
+        asked.result(60)
     assert settled([committer.submit(an_upload(1))])[0].data_version == 1
 
 

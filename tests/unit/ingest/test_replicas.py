@@ -88,6 +88,10 @@ def test_a_given_count_beyond_the_parallelism_stands() -> None:
     assert counts(run) == (8, 1, ["UNDER_TEST_ASSUMED"])
 
 
+def test_a_file_that_tells_its_replicas_keeps_their_accelerators() -> None:
+    assert counts(found(replicas=1, accelerators_per_replica=8, tensor_parallel=4)) == (8, 1, [])
+
+
 def test_split_serving_is_one_replica_of_all_its_accelerators() -> None:
     run = found(accelerators_per_replica=8, tensor_parallel=2, serving_mode="split")
     assert counts(run) == (8, 1, ["UNDER_TEST_ASSUMED"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 import pytest
-from builders_ingest import Lines, error_info, status_of_call, violations
+from builders_rpc import Lines, error_info, status_of_call, violations
 
 from tonnage.errors import InvalidInput, NotStored
 from tonnage.rpc.auth import BearerCheck

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 import pytest
-from builders_ingest import Lines, an_ingest_server
+from builders_ingest import an_ingest_server
+from builders_rpc import Lines
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import a_configuration
-from builders_ingest import a_level_message, a_run_message
+from builders_rpc import a_level_message, a_run_message
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.finding import Origin

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import streamlit as st
-from builders_ui import Services, serve
+from builders_ui import Services, serve, some_services
 from streamlit.testing.v1 import AppTest
+
 from tonnage_ui import session
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     """Return what answers the pages; the environment leads there."""
-    services = Services()
+    services = some_services()
     server, target = serve(services)
     monkeypatch.setenv("TONNAGE_PLANNING", target)
     monkeypatch.setenv("TONNAGE_INGEST", target)
@@ -30,8 +31,9 @@ def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
 
 
 @pytest.fixture
-def open_page(root: Path) -> Callable[..., AppTest]:
+def open_page(root: Path, services: Services) -> Callable[..., AppTest]:
     """Return what opens a page with an address, as a new browser session does."""
+    assert services.calls == []
 
     def open_(page: str, **address: str | list[str]) -> AppTest:
         app = AppTest.from_file(str(root / "ui" / "app.py"), default_timeout=30)

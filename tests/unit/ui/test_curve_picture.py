@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from builders_ui import a_capacity, a_curve
+
 from tonnage.client import messages as pb
 from tonnage_ui.charts.axes import round_end
 from tonnage_ui.charts.curve import latency_throughput

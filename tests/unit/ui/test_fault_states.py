@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tonnage.client import ClientError, errors
 from tonnage.client.wire import Details, Violation
 from tonnage_ui.forms.plan import key_of_field

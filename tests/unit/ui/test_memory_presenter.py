@@ -6,6 +6,7 @@ import json
 
 import pytest
 from builders_ui import a_fit
+
 from tonnage.client import messages as pb
 from tonnage_ui.charts import memory as charts
 from tonnage_ui.charts.palette import palette

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 from builders_ui import FINGERPRINT, MODEL, Services
+
 from tonnage.client import messages as pb
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _said(app: AppTest) -> str:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_page_opens_in_both_languages(services: Services, open_page: Open, page: str, language: str) -> None:
+def test_every_page_opens_in_both_languages(open_page: Open, page: str, language: str) -> None:
     app = open_page(page, lang=language)
     assert len(app.title) == 1
 
@@ -37,7 +38,7 @@ def test_every_page_survives_an_outage_and_says_so(services: Services, open_page
     assert "does not answer" in _said(open_page(page))
 
 
-def test_the_start_page_shows_what_is_stored(services: Services, open_page: Open) -> None:
+def test_the_start_page_shows_what_is_stored(open_page: Open) -> None:
     app = open_page("start")
     assert [metric.value for metric in app.metric] == ["1", "1", "4", "2026-11-01", "3"]
 
@@ -108,7 +109,7 @@ def test_reruns_never_read_or_store_a_file_twice(services: Services, open_page: 
     assert "Stored" in _said(app)
 
 
-def test_another_session_with_the_same_file_says_already_there(services: Services, open_page: Open) -> None:
+def test_another_session_with_the_same_file_says_already_there(open_page: Open) -> None:
     for said in ("Stored", "Already there"):
         app = open_page("upload")
         app.file_uploader(key="files").upload("a.json", b"{}", "application/json").run()

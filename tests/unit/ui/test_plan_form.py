@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
+
 from tonnage.client import messages as pb
 from tonnage_ui.forms.plan import key_of_field, plan_request
 from tonnage_ui.words import words_of

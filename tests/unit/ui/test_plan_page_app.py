@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 from builders_ui import AS_OF, MODEL, Services, a_candidate
+
 from tonnage.client import messages as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from streamlit.testing.v1 import AppTest
 
@@ -34,6 +35,14 @@ def _said(app: AppTest) -> str:
     return "\n".join(str(element.value) for element in shown)
 
 
+def _listed(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _address(app: AppTest) -> dict[str, list[str]]:
+    return {key: _listed(value) for key, value in app.query_params.items()}
+
+
 def _plans(services: Services) -> list[pb.PlanCapacityRequest]:
     return [request for request in services.requests if isinstance(request, pb.PlanCapacityRequest)]
 
@@ -54,15 +63,13 @@ def test_the_button_asks_what_the_address_says(services: Services, open_page: Op
     assert [metric.value for metric in app.metric][:4] == ["7", "1", "7", "8"]
 
 
-def test_the_address_after_planning_holds_every_input_and_the_date(services: Services, open_page: Open) -> None:
+def test_the_address_after_planning_holds_every_input_and_the_date(open_page: Open) -> None:
     app = open_page("plan", **ADDRESS)
     app.button(key="plan_button").click().run()
-    address = {key: list(values) for key, values in app.query_params.items()}
+    address = _address(app)
     assert address["as_of"] == [AS_OF]
     assert address["data_version"] == ["3"]
-    assert {key: address[key] for key in ADDRESS} == {
-        key: value if isinstance(value, list) else [value] for key, value in ADDRESS.items()
-    }
+    assert {key: address[key] for key in ADDRESS} == {key: _listed(value) for key, value in ADDRESS.items()}
 
 
 def test_a_link_with_a_date_opens_the_answer(services: Services, open_page: Open) -> None:
@@ -94,7 +101,7 @@ def test_new_data_marks_the_answer_stale(services: Services, open_page: Open) ->
     assert "New data has arrived" in _said(app)
 
 
-def test_a_link_of_another_data_version_says_so(services: Services, open_page: Open) -> None:
+def test_a_link_of_another_data_version_says_so(open_page: Open) -> None:
     app = open_page("plan", **ADDRESS, as_of=AS_OF, data_version="2")
     assert "link was made on data version 2" in _said(app)
     same = open_page("plan", **ADDRESS, as_of=AS_OF, data_version="3")
@@ -108,7 +115,7 @@ def test_a_download_does_not_plan_again_and_the_answer_stays(services: Services,
     assert "7 replicas on 1 server" in _said(app)
 
 
-def test_part_of_a_link_that_is_not_understood_is_named(services: Services, open_page: Open) -> None:
+def test_part_of_a_link_that_is_not_understood_is_named(open_page: Open) -> None:
     app = open_page("plan", **{**ADDRESS, "peak_factor": "many", "reserve_kind": "some"})
     assert "peak_factor=many" in _said(app)
     assert "reserve_kind=some" in _said(app)
@@ -190,8 +197,8 @@ def test_the_example_is_planned_on_measured_lengths_and_calls_its_demand_made_up
     assert app.metric[0].value == "7"
 
 
-def test_the_page_speaks_chinese(services: Services, open_page: Open) -> None:
+def test_the_page_speaks_chinese(open_page: Open) -> None:
     app = open_page("plan", **ADDRESS, as_of=AS_OF, lang="zh")
     assert "可以承载" in _said(app)
     assert app.button(key="plan_button").label == "规划"
-    assert list(app.query_params["limits"]) == ["ttft_p90"]
+    assert _address(app)["limits"] == ["ttft_p90"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from builders_ui import a_candidate, a_capacity, a_plan, a_work
+
 from tonnage.client import messages as pb
 from tonnage_ui.presenters import findings, plan
 from tonnage_ui.words import words_of

@@ -7,8 +7,9 @@ import shlex
 from typing import TYPE_CHECKING
 
 import pytest
-from builders_ui import Services, serve
+from builders_ui import Services, serve, some_services
 from google.protobuf import json_format
+
 from tonnage.cli.__main__ import status_of
 from tonnage.client import messages as pb
 from tonnage_ui.forms.command import curve_command, plan_command, vram_command
@@ -97,7 +98,7 @@ FORMS = {
 
 @pytest.fixture
 def services() -> Iterator[tuple[Services, str]]:
-    services = Services()
+    services = some_services()
     server, target = serve(services)
     yield services, target
     server.stop(None).wait()

@@ -7,6 +7,7 @@ import string
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tonnage.client import messages as pb
 from tonnage_ui.forms import plan, upload, vram
 from tonnage_ui.words import LANGUAGES, words_of

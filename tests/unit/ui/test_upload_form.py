@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from builders_ui import RUN
+
 from tonnage.client import messages as pb
 from tonnage_ui.forms.upload import digest, given_labels, sweep_of, upload_key
 from tonnage_ui.presenters.uploads import stored
@@ -44,7 +45,7 @@ def test_the_sweep_of_some_files_does_not_depend_on_their_order() -> None:
     assert sweep_of(["a", "b"]) == sweep_of(["b", "a"]) != sweep_of(["a", "c"])
 
 
-def _answer(outcome: pb.RunOutcome) -> pb.IngestReportResponse:
+def _answer(outcome: pb.RunOutcome.ValueType) -> pb.IngestReportResponse:
     receipt = pb.RunReceipt(run=RUN, outcome=outcome, level_count=3, usable_level_count=2, fingerprint="f")
     return pb.IngestReportResponse(format="vllm-bench-serve", runs=[receipt])
 

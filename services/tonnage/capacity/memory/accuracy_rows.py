@@ -82,6 +82,7 @@ class Asked:
 NOT_STATED: Final = "none"
 """Id of the card that stands in where a log names none."""
 _UNIFIED: Final = ("gb10", "jetson")
+_COUNT: Final = re.compile(r"^\d+\s*[x×]\s*", re.IGNORECASE)
 _STAND_IN_BYTES: Final = 96 << 30
 _ASIDE: Final = re.compile(r"\s*\(.*\)\s*$")
 _UNKNOWN_PRECISION: Final = "?"
@@ -146,7 +147,7 @@ def _parallel(row: Row, *, experts: bool) -> tuple[int, int] | str:
 
 
 def _device(row: Row, facts: Facts) -> tuple[Accelerator, bool]:
-    name = _ASIDE.sub("", row.text("gpu"))
+    name = _COUNT.sub("", _ASIDE.sub("", row.text("gpu")))
     total = row.number("total_gpu_memory_gib")
     found = facts.device(name) if name else None
     if total is not None:

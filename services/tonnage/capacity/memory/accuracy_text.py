@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tonnage.capacity.memory.accuracy import Report, Score
+    from tonnage.capacity.memory.accuracy_report import Report, Score
 
 _TITLES: Final = {
     "weights_gib": "weights, GiB",

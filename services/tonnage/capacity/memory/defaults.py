@@ -193,7 +193,7 @@ def _chunked(question: MemoryQuestion, version: Version | None, max_len: int | N
 
 
 def _large(device: Accelerator, total: int) -> bool:
-    return total >= _LARGE_CARD_BYTES and not device.id.startswith("a100")
+    return total >= _LARGE_CARD_BYTES and "a100" not in device.id.lower()
 
 
 def _vllm_sequences(question: MemoryQuestion, version: Version, total: int) -> int:

@@ -36,8 +36,6 @@ _CACHE_NAMES: Final = {
     "f16": "fp16",
     "float16": "fp16",
     "half": "fp16",
-    "fp8_e4m3": "fp8",
-    "fp8_e5m2": "fp8",
     "fp8_inc": "fp8",
     "fp4": "nvfp4",
     "8bit": "int8",
@@ -57,7 +55,9 @@ class CacheFormat:
 
 def cache_format(name: str) -> CacheFormat:
     """Return the format of a cache type; raises ``InvalidInput`` naming the field for one nobody knows."""
-    key = name.strip().lower().replace("-", "_")
+    key = name.strip().lower().replace("-", "_").replace(" ", "_")
+    if key.startswith(("fp8_e", "float8")):
+        key = "fp8"
     if key in _PACKED_LATENT:
         return CacheFormat(key, 1.0, packed_latent=True)
     key = _CACHE_NAMES.get(key, key)

@@ -130,6 +130,31 @@ def _device(core: Core) -> Iterator[Finding]:
         )
 
 
+def _foreign(core: Core) -> Iterator[Finding]:
+    foreign, total = core.ledger.foreign_bytes, core.ledger.total_bytes
+    if foreign and core.setup.engine == "vllm":
+        share = core.setup.utilization + foreign / total
+        wanted = f"give this engine {share:.2f} to leave it what it has alone"
+        yield Finding(
+            code="SHARE_COUNTS_OTHER_PROCESSES",
+            severity=Severity.WARNING,
+            message=f"the share is a ceiling over all that uses the card, and others hold {gib(foreign)}",
+            path="memory_utilization_ratio",
+            remedy=wanted if share <= 1 else "the card is too small for both",
+        )
+
+
+def _length(core: Core) -> Iterator[Finding]:
+    if core.request_tokens is None and core.layout is not None:
+        yield Finding(
+            code="REQUEST_LENGTH_NOT_STATED",
+            severity=Severity.WARNING,
+            message="neither a request's length nor the model's longest is known, so no need is in the sum",
+            path="request_tokens",
+            remedy="state request_tokens or max_model_len",
+        )
+
+
 def _rest(core: Core) -> Iterator[Finding]:
     wish, longest = core.setup.question.request_tokens, core.setup.max_len
     if wish is not None and longest is not None and longest >= _LONG_AGAINST_WISH * wish:
@@ -175,11 +200,38 @@ def _smaller_split(core: Core, smallest_count: int | None) -> Iterator[Finding]:
         )
 
 
+_PARTS = (
+    _by_memory_only,
+    _late,
+    _activation,
+    _prefill,
+    _weights,
+    _heads,
+    _state,
+    _device,
+    _foreign,
+    _length,
+    _rest,
+)
+
+
 def findings(core: Core, smallest_count: int | None = None) -> tuple[Finding, ...]:
     """Return all findings, gravest first, then by code."""
     found = [
         item
-        for part in (_by_memory_only, _late, _activation, _prefill, _weights, _heads, _state, _device, _rest)
+        for part in (
+            _by_memory_only,
+            _late,
+            _activation,
+            _prefill,
+            _weights,
+            _heads,
+            _state,
+            _device,
+            _foreign,
+            _length,
+            _rest,
+        )
         for item in part(core)
     ]
     found.extend(_smaller_split(core, smallest_count))

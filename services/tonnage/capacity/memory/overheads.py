@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,9 @@ FIRST_GRAPHS_IN_BUDGET: Final = Version(0, 21)
 FEW_SEQUENCES: Final = 256
 _LARGE_MODEL_PARAMETERS: Final = 40 * 10**9
 _ACCELERATORS_PER_HOST: Final = 8
-_NO_LINK: Final = ("rtx", "geforce", "l4", "l40", "l20", "a10", "t4", "arc", "rx-", "jetson", "gb10")
+_NO_LINK: Final = frozenset(
+    {"rtx", "geforce", "l4", "l40", "l40s", "l20", "a10", "a10g", "a40", "t4", "arc", "rx", "radeon", "jetson", "gb10"}
+)
 _LLAMA_CPP_HIDDEN: Final = 20
 """fp32 values of the hidden size a token of the micro-batch needs beside its logits (two models, four logs)."""
 
@@ -168,7 +171,7 @@ def activation(setup: Setup, constants: Constants) -> Amount:
 
 def linked(device_id: str) -> bool:
     """Tell whether cards of this kind talk over a fast link whose buffers take memory."""
-    return not device_id.startswith(_NO_LINK)
+    return _NO_LINK.isdisjoint(re.split(r"[^a-z0-9]+", device_id.lower()))
 
 
 def _vllm_runtime(setup: Setup, constants: Constants) -> Amount:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.parameters import Parts, parts, sliding_kv_heads
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _PADDED_WIDTH: Final = 128
 _PADDED_HIDDEN: Final = 256
 """MXFP4 expert kernels on Hopper and Blackwell pad an expert's width and the hidden size to whole tiles."""
+_SPLIT_BY_LAYERS: Final = "llama.cpp"
+"""Deals whole layers to accelerators and leaves the input embedding on the host."""
 _LATENT_KINDS: Final = frozenset({"int4"})
 """4-bit builds of latent-attention models leave attention at 16 bits: the latent is absorbed into it at run time."""
 
@@ -52,6 +54,15 @@ def _split(question: MemoryQuestion) -> _Split:
     inside = question.engine == "sglang" and 1 < question.data_parallel <= tensor
     attention = tensor // question.data_parallel if inside else tensor
     experts = tensor * question.data_parallel if question.expert_parallel > 1 else tensor
+    if question.engine == _SPLIT_BY_LAYERS:
+        return _Split(
+            tensor=1,
+            attention=1,
+            pipeline=tensor * question.pipeline_parallel,
+            experts=1,
+            kv_heads=question.shape.kv_head_count,
+            window_kv_heads=sliding_kv_heads(question.shape),
+        )
     return _Split(
         tensor=tensor,
         attention=max(1, attention),
@@ -107,13 +118,14 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
             f"is below the {count.ends_count + count.expert_count} of its embedding, head and experts",
             "check the shape",
         )
+    host = question.engine == _SPLIT_BY_LAYERS and count.head_count > 0
     known = count.linear_count
     scale = linear / known if known else 0.0
     rest = 0.0 if known else linear * kind.dense_bytes
     latent = question.shape.kv_lora_rank is not None and kind.name in _LATENT_KINDS
     attention = (kind.ends_bytes if latent else kind.attention_bytes) * scale
     return _Bytes(
-        embedding=(count.ends_count - count.head_count) * kind.ends_bytes,
+        embedding=0.0 if host else (count.ends_count - count.head_count) * kind.ends_bytes,
         head=count.head_count * kind.ends_bytes,
         experts=count.expert_count * kind.expert_bytes * _padding(question, kind, question.tensor_parallel),
         attention=count.attention_count * attention,
@@ -173,6 +185,32 @@ def _from_inventory(found: WeightInventory) -> _Bytes:
     )
 
 
+def _only_total(found: WeightInventory) -> bool:
+    return not (found.embedding_bytes or found.expert_bytes or found.replicated_bytes or found.tower_bytes)
+
+
+def _scaled(whole: _Bytes, total: int) -> _Bytes:
+    """Return the counted parts with all but ends and towers scaled to a known total."""
+    fixed = whole.embedding + whole.head + whole.tower
+    if total <= fixed:
+        raise InvalidInput.field(
+            "inventory.total_bytes",
+            total,
+            f"is not above the {fixed:.0f} bytes of the ends",
+            "give the index of this model",
+        )
+    factor = (total - fixed) / (whole.total - fixed)
+    return replace(
+        whole,
+        experts=whole.experts * factor,
+        attention=whole.attention * factor,
+        split=whole.split * factor,
+        copied=whole.copied * factor,
+        key_value=whole.key_value * factor,
+        window_key_value=whole.window_key_value * factor,
+    )
+
+
 def _spread(whole: _Bytes, split: _Split, layers: int | None) -> tuple[float, str, tuple[tuple[str, int], ...]]:
     """Return the fullest stage's bytes: most layers, and the larger of the two ends."""
     share = -(-layers // split.pipeline) / layers if layers is not None else 1 / split.pipeline
@@ -210,7 +248,9 @@ def rank_weights(question: MemoryQuestion, kind: WeightFormat, beside: tuple[tup
         return _declared_rate(question, declared.bytes_per_parameter, split)
     count = parts(shape)
     counted = count.ends_count > 0 and (count.linear_count > 0 or count.stated_total is not None)
-    if question.inventory is not None:
+    if question.inventory is not None and counted and _only_total(question.inventory):
+        whole = _scaled(_from_parts(question, count, kind), question.inventory.total_bytes)
+    elif question.inventory is not None:
         whole = _from_inventory(question.inventory)
     elif shape.unquantized_parameter_count is not None or not counted:
         whole = _from_total(shape, kind)

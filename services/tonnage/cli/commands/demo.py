@@ -46,8 +46,7 @@ def demo(
     try:
         return asyncio.run(_demo(site, samples, once=once))
     except NotRunning as error:
-        exits.tell([str(error)])
-        return Exit.UNREACHABLE
+        return exits.tell_not_running(error)
 
 
 def sample_folder() -> Path:

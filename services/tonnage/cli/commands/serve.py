@@ -53,8 +53,7 @@ def serve(*, flags: SiteFlags, ui: Annotated[bool, Option("--ui", help="Serve th
     try:
         asyncio.run(_serve(flags, with_ui=ui))
     except NotRunning as error:
-        exits.tell([str(error)])
-        return Exit.UNREACHABLE
+        return exits.tell_not_running(error)
     return Exit.OK
 
 

@@ -14,10 +14,19 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE_BYTES: Final = 1 << 20
 STOP_S: Final = 30.0
+# How our servers end when a setting cannot be used.
+_BAD_SETTINGS: Final = 2
 
 
 class NotRunning(Exception):
-    """A child ended by itself, with its last words, or something did not come up."""
+    """A child ended by itself, with its last words, or something did not come up.
+
+    ``bad_settings`` tells that the child refused what it was started with.
+    """
+
+    def __init__(self, message: str, *, bad_settings: bool = False) -> None:
+        super().__init__(message)
+        self.bad_settings = bad_settings
 
 
 @dataclass(slots=True)
@@ -76,16 +85,18 @@ class Child:
         ended.cancel()
         if self._address in done:
             return self._address.result()
-        raise NotRunning(self.obituary() if done else f"{self.name} did not listen within {timeout_s:g} s")
+        raise self.obituary() if done else NotRunning(f"{self.name} did not listen within {timeout_s:g} s")
 
     async def ended(self) -> None:
         """Return when the child has ended and all it said was read."""
         await self.process.wait()
         await asyncio.gather(*self._readers)
 
-    def obituary(self) -> str:
+    def obituary(self) -> NotRunning:
         """Return how the child ended, with its last log line."""
-        return f"{self.name} ended with status {self.process.returncode}: {self.last_words or 'it said nothing'}"
+        words = self.last_words.removeprefix("error: ") or "it said nothing"
+        status = self.process.returncode
+        return NotRunning(f"{self.name} ended with status {status}: {words}", bad_settings=status == _BAD_SETTINGS)
 
     async def stop(self) -> None:
         """Ask the child to end, and make it when it does not."""

@@ -87,7 +87,7 @@ class Running:
         """Raise when a child has ended by itself."""
         for child in self.children:
             if child.process.returncode is not None:
-                raise NotRunning(child.obituary())
+                raise child.obituary()
 
     async def wait(self) -> None:
         """Return on SIGINT or SIGTERM. Raises ``NotRunning`` when a child ends by itself."""

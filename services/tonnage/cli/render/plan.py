@@ -41,8 +41,11 @@ def plan(answer: messages.Plan) -> Iterator[RenderableType]:
 def _verdict(answer: messages.Plan) -> Text:
     verdict = word(messages.PlanVerdict, answer.verdict).upper()
     style = "bold green" if answer.verdict == messages.PLAN_VERDICT_FEASIBLE else "bold red"
-    counts = f"  {counted(answer.candidates[0].count)}" if answer.candidates else ""
-    return Text.assemble((verdict, style), (counts, "bold"))
+    if not answer.candidates:
+        return Text(verdict, style=style)
+    best = answer.candidates[0]
+    bound = "at most " if best.upper_bound else ""
+    return Text.assemble((verdict, style), (f"  {bound}{counted(best.count)}", "bold"))
 
 
 def counted(count: messages.ServerCount) -> str:

@@ -4,53 +4,76 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from tonnage.domain.measurement import Run
 from tonnage.formats.reading.assemble import Point
-from tonnage.formats.reading.fields import Fields, as_number, scaled
-from tonnage.formats.reading.jsontext import lines
+from tonnage.formats.reading.fields import scaled
+from tonnage.formats.reading.jsontext import typed_lines
 from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.requests import Requests
 
 if TYPE_CHECKING:
     from tonnage.formats.base import Source, ToolFormat
 
-_NS_PER_S: Final = 1e9
+_S_PER_NS: Final = 1e-9
+
+
+class _Value(msgspec.Struct, frozen=True):
+    value: float | None = None
+
+
+class _Gaps(msgspec.Struct, frozen=True):
+    value: list[float] | None = None
+
+
+class _Metrics(msgspec.Struct, frozen=True):
+    request_latency: _Value = _Value()
+    time_to_first_token: _Value = _Value()
+    inter_token_latency: _Value = _Value()
+    input_sequence_length: _Value = _Value()
+    output_sequence_length: _Value = _Value()
+    inter_chunk_latency: _Gaps = _Gaps()
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    benchmark_phase: str | None = None
+    request_start_ns: float | None = None
+    request_end_ns: float | None = None
+    was_cancelled: bool | None = None
+
+
+class _Record(msgspec.Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+    metrics: _Metrics = _Metrics()
+    error: dict[str, object] | str | None = None
 
 
 def record_point(source: Source, reader: type[ToolFormat]) -> Point:
     """Return the level of all profiling requests; cancelled ones count neither way."""
     requests = Requests()
-    for number, value in lines(source):
-        record = Fields(value, f"line {number}")
-        metadata = record.fields("metadata")
-        if metadata.text("benchmark_phase", "phase_kind") != "warmup":
-            _add(requests, record, metadata)
+    for record in typed_lines(source, _Record):
+        if record.metadata.benchmark_phase != "warmup":
+            _add(requests, record)
     header = Run(tool=reader.name, metric_definitions=reader.metric_definitions, levels=())
     level = requests.level(duration_s=requests.duration_s, failures_known=True)
     return Point(header, level, epoch_s(requests.first_start_s))
 
 
-def _add(requests: Requests, record: Fields, metadata: Fields) -> None:
-    start, end = metadata.number("request_start_ns"), metadata.number("request_end_ns")
-    requests.spans(scaled(start, 1 / _NS_PER_S), scaled(end, 1 / _NS_PER_S))
-    if "error" in record:
+def _add(requests: Requests, record: _Record) -> None:
+    metadata, metrics = record.metadata, record.metrics
+    requests.spans(scaled(metadata.request_start_ns, _S_PER_NS), scaled(metadata.request_end_ns, _S_PER_NS))
+    if record.error is not None:
         requests.failed_count += 1
         return
-    if metadata.raw("was_cancelled") is True:
+    if metadata.was_cancelled:
         return
-    metrics = record.fields("metrics")
     requests.completed(
-        e2e_ms=_value(metrics, "request_latency"),
-        ttft_ms=_value(metrics, "time_to_first_token"),
-        tpot_ms=_value(metrics, "inter_token_latency"),
-        input_tokens=_value(metrics, "input_sequence_length"),
-        output_tokens=_value(metrics, "output_sequence_length"),
+        e2e_ms=metrics.request_latency.value,
+        ttft_ms=metrics.time_to_first_token.value,
+        tpot_ms=metrics.inter_token_latency.value,
+        input_tokens=metrics.input_sequence_length.value,
+        output_tokens=metrics.output_sequence_length.value,
     )
-    gaps = metrics.fields("inter_chunk_latency").raw("value")
-    if isinstance(gaps, list):
-        path = f"{metrics.path}.inter_chunk_latency"
-        requests.gaps.extend(gap for item in gaps if (gap := as_number(item, path)) is not None)
-
-
-def _value(metrics: Fields, name: str) -> float | None:
-    return metrics.fields(name).number("value")
+    if metrics.inter_chunk_latency.value is not None:
+        requests.gaps.extend(metrics.inter_chunk_latency.value)

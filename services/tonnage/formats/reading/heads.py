@@ -22,8 +22,8 @@ _MAX_BINARY_SHARE: Final = 0.02
 _LONGEST_HEADER_LINE: Final = 65_536
 
 
-def head_of(stream: IO[bytes], filename: str) -> Head:
-    """Return the head of a decoded stream; reads at most 8 MiB."""
+def head_of(stream: IO[bytes], filename: str, delimiter: str | None = None) -> Head:
+    """Return the head of a decoded stream; reads at most 8 MiB. A ``delimiter`` is one the caller declared."""
     start = stream.read(HEAD_BYTES)
     if not start.strip():
         return Head(text="", kind="empty", filename=filename)
@@ -43,7 +43,7 @@ def head_of(stream: IO[bytes], filename: str) -> Head:
         found_yaml = _yaml_value(whole_text)
         if isinstance(found_yaml, dict) and not stream.read(1):
             return _with_document(text, filename, start, "yaml", found_yaml, whole=True)
-    columns = _columns(text)
+    columns = _columns(text, delimiter)
     return Head(text=text, kind="table" if columns else "text", filename=filename, columns=columns, binary=start)
 
 
@@ -102,12 +102,12 @@ def _without_comments(text: str) -> str:
     return "\n".join(line for line in text.splitlines()[:50] if line.strip() and not line.lstrip().startswith("#"))
 
 
-def _columns(text: str) -> tuple[str, ...]:
+def _columns(text: str, delimiter: str | None) -> tuple[str, ...]:
     """Return the header cells of a table, by the delimiter that cuts the first line most."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     if len(line) > _LONGEST_HEADER_LINE:
         return ()
-    delimiter = delimiter_of(line)
+    delimiter = delimiter or delimiter_of(line)
     if delimiter is None:
         return ()
     try:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 import pyarrow as pa
 
-from tonnage.errors import MalformedReport, TooLarge
+from tonnage.errors import InvalidInput, MalformedReport, TooLarge
 from tonnage.formats.base import Source
 from tonnage.formats.reading.heads import head_of
 
@@ -24,6 +24,7 @@ _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _ARCHIVES: Final = {b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
 _MAGIC_BYTES: Final = 6
 _SAMPLE_BYTES: Final = 512
+_DECLARABLE: Final = {"decimal": (".", ","), "delimiter": (",", ";", "\t", "|")}
 
 
 def open_source(
@@ -37,15 +38,18 @@ def open_source(
 ) -> Source:
     """Return the file as readers see it: decompressed (gzip, zstd), UTF-8, without byte-order mark.
 
+    ``column_map`` may declare ``decimal`` ("," for decimal commas) and ``delimiter`` beside its columns.
     ``open_raw`` gives fresh raw bytes each time. Raises ``MalformedReport`` for an empty file, an archive or
     broken compression, ``TooLarge`` when more than ``max_decompressed_bytes`` come out.
     """
+    mapped = dict(column_map or {})
+    declared = {**_declared(mapped), **(options or {})}
 
     def open_binary() -> IO[bytes]:
         return _decoded(_decompressed(open_raw(), max_decompressed_bytes))
 
     with open_binary() as stream:
-        head = head_of(stream, filename)
+        head = head_of(stream, filename, declared.get("delimiter"))
     if head.kind == "empty":
         raise MalformedReport.field("report", "", "is empty", "send the file the load tool wrote")
     return Source(
@@ -53,9 +57,24 @@ def open_source(
         filename=filename,
         size_bytes=size_bytes,
         head=head,
-        column_map=dict(column_map or {}),
-        options=dict(options or {}),
+        column_map=mapped,
+        options=declared,
     )
+
+
+def _declared(column_map: dict[str, str]) -> dict[str, str]:
+    """Take out of a column map what it declares of the whole table: decimal=, and delimiter=; are no columns."""
+    found: dict[str, str] = {}
+    for key, allowed in _DECLARABLE.items():
+        value = column_map.pop(key, None)
+        if value is None:
+            continue
+        if value not in allowed:
+            raise InvalidInput.field(
+                f'column_map["{key}"]', value, "is none that is read", "use one of " + " ".join(map(repr, allowed))
+            )
+        found[key] = value
+    return found
 
 
 class _Guarded(io.RawIOBase):

@@ -94,9 +94,7 @@ class Requests:
         output_tokens: float | None = None,
     ) -> None:
         """Add one request that succeeded; raises ``TooLarge`` beyond 20 million."""
-        self.completed_count += 1
-        if self.completed_count > _MAX_REQUEST_COUNT:
-            raise TooLarge("the file holds more than 20 million requests; split it", limit=_MAX_REQUEST_COUNT)
+        self._grow(1)
         for values, value in (
             (self.e2e_ms, e2e_ms),
             (self.ttft_ms, ttft_ms),
@@ -106,6 +104,38 @@ class Requests:
         ):
             if value is not None:
                 values.append(value)
+
+    def completed_rows(
+        self,
+        *,
+        e2e_ms: np.ndarray | None = None,
+        ttft_ms: np.ndarray | None = None,
+        tpot_ms: np.ndarray | None = None,
+        input_tokens: np.ndarray | None = None,
+        output_tokens: np.ndarray | None = None,
+        count: int,
+    ) -> None:
+        """Add many requests that succeeded; NaN is absent."""
+        self._grow(count)
+        for values, column in (
+            (self.e2e_ms, e2e_ms),
+            (self.ttft_ms, ttft_ms),
+            (self.tpot_ms, tpot_ms),
+            (self.input_tokens, input_tokens),
+            (self.output_tokens, output_tokens),
+        ):
+            if column is not None:
+                values.frombytes(np.ascontiguousarray(column[~np.isnan(column)], dtype=np.float64).tobytes())
+
+    def _grow(self, count: int) -> None:
+        self.completed_count += count
+        if self.completed_count > _MAX_REQUEST_COUNT:
+            raise TooLarge("the file holds more than 20 million requests; split it", limit=_MAX_REQUEST_COUNT)
+
+    def span_rows(self, start_s: np.ndarray, end_s: np.ndarray) -> None:
+        """Widen the measured window by many requests; NaN is absent."""
+        starts, ends = start_s[np.isfinite(start_s)], end_s[np.isfinite(end_s)]
+        self.spans(float(starts.min()) if starts.size else None, float(ends.max()) if ends.size else None)
 
     def spans(self, start_s: float | None, end_s: float | None) -> None:
         """Widen the measured window by one request, successful or not."""

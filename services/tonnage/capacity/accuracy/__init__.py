@@ -1,0 +1,1 @@
+"""How well our own predictions meet what somebody measured."""

@@ -1,0 +1,59 @@
+"""Store URLs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tonnage.errors import InvalidInput
+from tonnage.store.url import EmbeddedPlace, ScaleOutPlace, parse_store_url
+
+
+def test_a_lake_url_names_a_folder() -> None:
+    assert parse_store_url("lake:///srv/store") == EmbeddedPlace(Path("/srv/store"))
+
+
+def test_a_path_may_hold_escaped_characters() -> None:
+    assert parse_store_url("lake:///srv/a%20b%3Fc") == EmbeddedPlace(Path("/srv/a b?c"))
+
+
+def test_the_scale_out_url_is_taken_apart() -> None:
+    found = parse_store_url("lake+postgres://me:secret@db:5433/runs?data=s3://bucket/a/b")
+    assert found == ScaleOutPlace(catalog="postgresql://me:secret@db:5433/runs", data="s3://bucket/a/b")
+
+
+BAD = (
+    "",
+    "/srv/store",
+    "lake://relative/store",
+    "lake:///",
+    "lake:",
+    "lake:///srv?data=s3://b",
+    "lake:///srv#x",
+    "lake:///srv%00",
+    "sqlite:///srv/store",
+    "lake://[bad/store",
+    "lake+postgres://db/runs",
+    "lake+postgres://db/runs?data=/srv",
+    "lake+postgres://db/runs?data=s3://",
+    "lake+postgres://db/runs?data=s3://a&data=s3://b",
+    "lake+postgres://db/runs?data=s3://a&mode=fast",
+    "lake+postgres:///runs?data=s3://a",
+    "lake+postgres://db?data=s3://a",
+)
+
+
+@pytest.mark.parametrize("url", BAD)
+def test_a_url_that_names_no_store_is_refused_with_a_cure(url: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_store_url(url)
+    (violation,) = refused.value.violations
+    assert violation.path == "store"
+    assert "lake:///" in violation.cure
+
+
+def test_a_refusal_never_shows_a_password() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_store_url("lake+postgres://me:secret@db/runs")
+    assert "secret" not in str(refused.value)
