@@ -7,10 +7,12 @@ import threading
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from builders import a_level, a_run
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 
 from tonnage.domain.measurement import Latency
 from tonnage.planning.desk import Desk
@@ -28,7 +30,7 @@ from tonnage.v1 import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tonnage.domain.measurement import Level, Run
     from tonnage.store.base import StoreReader
@@ -77,15 +79,15 @@ class Stubs:
 
 
 @contextmanager
-def a_planning_server(reader: StoreReader, today: str = TODAY) -> Iterator[Stubs]:
+def a_planning_server(reader: StoreReader, today: str = TODAY, log: logs.Log | None = None) -> Iterator[Stubs]:
     """Serve on a loopback port from a loop in a thread of its own."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     desk = Desk(reader, "0.1.0", today=lambda: today)
     logs.configure("error")
-    log = logs.logger("planning")
-    running = asyncio.run_coroutine_threadsafe(start(ServerOptions(drain_s=0.2), services(desk), desk.ready, log), loop)
+    started = start(ServerOptions(drain_s=0.2), services(desk), desk.ready, log or logs.logger("planning"))
+    running = asyncio.run_coroutine_threadsafe(started, loop)
     server = running.result(10)
     try:
         with grpc.insecure_channel(server.address) as channel:
@@ -138,3 +140,30 @@ def a_plan_request(**changes: object) -> planning_service_pb2.PlanCapacityReques
     """Return a request for that workload."""
     stated: dict[str, object] = {"workload": a_workload(), "as_of_date": TODAY}
     return planning_service_pb2.PlanCapacityRequest(**{**stated, **changes})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a refused call says: its code, its reason, the fields named, what the error mentions."""
+
+    code: grpc.StatusCode
+    reason: str
+    fields: tuple[str, ...]
+    context: dict[str, str]
+    message: str
+
+
+def refusal_of(call: Callable[[], object]) -> Refusal:
+    """Make a call that must be refused, and return what it says."""
+    try:
+        answer = call()
+    except grpc.RpcError as error:
+        failed: Any = error
+        status = rpc_status.from_call(failed)
+        info, fields = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
+        for detail in status.details:
+            detail.Unpack(info)
+            detail.Unpack(fields)
+        named = tuple(item.field for item in fields.field_violations)
+        return Refusal(failed.code(), info.reason, named, dict(info.metadata), failed.details())
+    raise AssertionError(f"the call was answered: {answer}")

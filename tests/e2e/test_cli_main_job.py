@@ -62,11 +62,13 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
         [*command, "--data", str(tmp_path_factory.mktemp("data"))], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    line = process.stdout.readline()
-    assert line, "serve ended before it was up"
-    yield Shell(json.loads(line))
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    try:
+        line = process.stdout.readline()
+        assert line, "serve ended before it was up"
+        yield Shell(json.loads(line))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
     assert process.returncode == 0
 
 

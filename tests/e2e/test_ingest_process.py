@@ -126,6 +126,7 @@ def upload_without_end(process: Process, data: bytes) -> Iterator[None]:
             call.cancel()
 
 
+@pytest.mark.timeout(300)
 def test_kill_9_in_mid_stream_loses_no_acknowledged_point_and_leaves_no_half(folder: Path) -> None:
     acknowledged: dict[str, int] = {}
     for number in range(2):

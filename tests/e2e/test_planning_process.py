@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import pytest
@@ -157,7 +157,7 @@ def test_planning_that_starts_first_waits_for_the_store(tmp_path: Path, files: l
     ingest = None
     try:
         with grpc.insecure_channel(planning.address) as channel:
-            health = health_pb2_grpc.HealthStub(channel)
+            health: Any = health_pb2_grpc.HealthStub(channel)  # the stubs do not know its methods
             check = health_pb2.HealthCheckRequest(service="tonnage.v1.PlanningService")
             assert health.Check(check, timeout=5).status == health_pb2.HealthCheckResponse.NOT_SERVING
             call = channel.unary_unary(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(RUNS)
 def test_a_run_comes_back_from_its_tables(run: Run) -> None:
     upload = Upload.of(an_upload(run, report=None))

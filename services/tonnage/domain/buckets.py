@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
+from tonnage.checks import LARGEST_COUNT
 from tonnage.domain.measurement import AudioWork, EmbeddingWork, ImageWork, TextWork, VideoWork, Work
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ def kind_of(work: Work) -> str:
     return _KIND_OF[type(work)]
 
 
+def can_be_a_size(value: float) -> bool:
+    """Tell whether a number can be a length at all: finite, not negative, and exact as a count."""
+    return 0 <= value <= LARGEST_COUNT
+
+
 def edge(band: int, lowest: float = 16.0) -> float:
     """Return the lower edge of a band, ``lowest`` x 2^(band/2), in the unit of ``lowest``."""
     return lowest * math.pow(2.0, band / 2)
@@ -45,9 +51,9 @@ def edge(band: int, lowest: float = 16.0) -> float:
 def band_of(value: float | None, lowest: float = 16.0) -> int | None:
     """Return the band whose [edge(k), edge(k + 1)) holds ``value``; -1 below the lowest edge.
 
-    None for what is unknown, not finite or below 0.
+    None for what is unknown or cannot be a size.
     """
-    if value is None or not math.isfinite(value) or value < 0:
+    if value is None or not can_be_a_size(value):
         return None
     if value < lowest:
         return BELOW_FIRST_EDGE
@@ -106,7 +112,7 @@ class WorkSums:
 
 
 def sums_of(levels: Sequence[Level]) -> WorkSums | None:
-    """Return the sums over levels of one modality; None without levels."""
+    """Return the sums over levels of one modality; None without levels. What cannot be a size is left out."""
     if not levels:
         return None
     kind = kind_of(levels[0].work)
@@ -117,7 +123,8 @@ def sums_of(levels: Sequence[Level]) -> WorkSums | None:
 
 def _field_sums(levels: Sequence[Level], name: str) -> FieldSums:
     stated = [(value, level.completed_count) for level in levels if (value := getattr(level.work, name)) is not None]
-    counted = [(value, count) for value, count in stated if count is not None]
+    stated = [(value, count) for value, count in stated if can_be_a_size(value)]
+    counted = [(value, count) for value, count in stated if count is not None and 0 <= count <= LARGEST_COUNT]
     return FieldSums(
         weighted_sum=math.fsum(value * count for value, count in counted),
         completed_count=sum(count for _, count in counted),

@@ -22,7 +22,7 @@ LARGEST_MAP_COUNT: Final = 200
 _NAMESPACE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_REQUEST_ID: Final = 128
 
-Outcome = Literal["STORED", "ALREADY_STORED", "VALID", "REFUSED"]
+Outcome = Literal["STORED", "ALREADY_STORED", "VALID"]
 
 
 def check_namespace(path: str, namespace: str) -> None:

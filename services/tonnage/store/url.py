@@ -67,7 +67,7 @@ def _scale_out(parts: SplitResult) -> ScaleOutPlace:
     unknown = sorted(set(query) - {"data"})
     if unknown:
         raise _refused(shown, f"has an unknown option {unknown[0]}")
-    data = query["data"]
+    data = query.get("data", [])
     if len(data) != 1 or not data[0].startswith("s3://") or len(data[0]) == len("s3://"):
         raise _refused(shown, "needs one data=s3://bucket/prefix")
     return ScaleOutPlace(catalog=f"postgresql://{parts.netloc}/{database}", data=data[0])

@@ -25,7 +25,7 @@ def test_an_edge_belongs_to_the_band_above(band: int) -> None:
     assert band_of(math.nextafter(edge(band), 0)) == band - 1
 
 
-@pytest.mark.parametrize("value", [None, math.nan, math.inf, -1.0])
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -1.0, 1e300])
 def test_what_is_no_length_has_no_band(value: float | None) -> None:
     assert band_of(value) is None
 
@@ -56,6 +56,11 @@ def test_levels_that_completed_nothing_have_no_mean() -> None:
 
 def test_a_level_that_does_not_tell_its_length_is_left_out() -> None:
     assert mean_work([a_text_level(None, 50), a_text_level(200, 3)]) == TextWork(input_tokens_mean=200.0)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, 1e300])
+def test_what_cannot_be_a_length_is_left_out_of_the_mean(value: float) -> None:
+    assert mean_work([a_text_level(value, 50), a_text_level(200, 3)]) == TextWork(input_tokens_mean=200.0)
 
 
 def test_no_levels_have_no_mean() -> None:

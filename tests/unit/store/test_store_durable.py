@@ -29,9 +29,9 @@ def test_a_body_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def fail() -> None:
         with replacing(tmp_path / "final", tmp_path / "temporary"):
             (tmp_path / "temporary").write_text("half")
-            raise ValueError
+            raise ValueError("the disk is full")
 
-    with pytest.raises(ValueError, match=""):
+    with pytest.raises(ValueError, match="disk"):
         fail()
     assert list(tmp_path.iterdir()) == []
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from builders_ui import AS_OF, MODEL, Services, a_candidate
+from builders_ui import AS_OF, FINGERPRINT, MODEL, Services, a_candidate
 
 from tonnage.client import messages as pb
 
@@ -202,3 +202,21 @@ def test_the_page_speaks_chinese(open_page: Open) -> None:
     assert "可以承载" in _said(app)
     assert app.button(key="plan_button").label == "规划"
     assert _address(app)["limits"] == ["ttft_p90"]
+
+
+def test_the_limited_latency_is_drawn_though_another_page_showed_another_one(open_page: Open) -> None:
+    app = open_page("benchmarks", configuration=FINGERPRINT)
+    assert app.selectbox(key="shown_latency").value == "ttft_p50"
+    app.switch_page("app_pages/plan.py")
+    for key, value in {**ADDRESS, "as_of": AS_OF}.items():
+        app.query_params[key] = value
+    app.run()
+    assert app.selectbox(key="shown_latency").value == "ttft_p90"
+
+
+def test_a_latency_that_was_picked_stays_when_the_limit_changes(open_page: Open) -> None:
+    app = open_page("plan", **ADDRESS, as_of=AS_OF)
+    app.selectbox(key="shown_latency").select("ttft_p50").run()
+    app.number_input(key="ttft_p90_ms").set_value(400.0).run()
+    assert app.selectbox(key="shown_latency").value == "ttft_p50"
+    assert _address(app)["shown_latency"] == ["ttft_p50"]

@@ -69,8 +69,7 @@ def one_of(
     """Show a list to choose from; without a placeholder the first option is chosen at the start."""
     link.restore(key, option_reader(options), None if placeholder else options[0])
     label, explained = _said(key, words)
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = None if placeholder else options[0]
+    _follow_options(key, options, None if placeholder else options[0])
     return st.selectbox(
         label,
         options,
@@ -81,6 +80,15 @@ def one_of(
         placeholder=placeholder,
         persist_state="session",
     )
+
+
+def _follow_options(key: str, options: Sequence[Option], default: Option | None) -> None:
+    """Take the default where nothing that can be chosen is, and where only an earlier default was."""
+    earlier = st.session_state.get(f"{key}_default")
+    chosen = st.session_state.get(key)
+    if chosen not in options or (chosen == earlier and earlier != default):
+        st.session_state[key] = default
+    st.session_state[f"{key}_default"] = default
 
 
 def some_of(

@@ -66,7 +66,7 @@ def _row(index: int, cells: Mapping[str, str], name: str) -> Row | None:
     numbers = _Numbers(cells, f"{name}.rows[{index}]")
     closed, offered = numbers.get("concurrency"), numbers.get("request_rate")
     load = closed if closed is not None else offered
-    given, out = numbers.get("isl_mean"), numbers.get("osl_mean")
+    given, out = numbers.positive("isl_mean"), numbers.positive("osl_mean")
     figures = _figures(numbers, given, out)
     if load is None or not load > 0 or not figures:
         return None
@@ -76,8 +76,9 @@ def _row(index: int, cells: Mapping[str, str], name: str) -> Row | None:
         precision=cells.get("precision", ""),
         accelerator=cells["gpu"],
         engine=cells["engine"],
-        accelerator_count=numbers.get("gpu_count"),
+        accelerator_count=numbers.positive("gpu_count"),
         variant=(cells.get("mode", ""), cells.get("spec_decode", "")),
+        build="|".join((cells.get("source_id", ""), cells.get("engine_version", ""))),
         arrival="closed" if closed is not None else "open",
         input_tokens=given,
         output_tokens=out,
@@ -101,6 +102,11 @@ class _Numbers:
         except ValueError as error:
             raise InvalidInput.field(f"{self.path}.{column}", text, "is not a number", "empty means unknown") from error
         return value if math.isfinite(value) else None
+
+    def positive(self, column: str) -> float | None:
+        """Return a number above 0; 0 tokens or accelerators are not known ones."""
+        value = self.get(column)
+        return value if value is not None and value > 0 else None
 
 
 def _canonical(text: str) -> str:

@@ -39,12 +39,12 @@ class Constants:
     """With tensor parallelism up to 0.17."""
     runtime_pair_new: Fitted = field(default_factory=lambda: Fitted(value=2.08, low=2.0, high=2.3, log_count=7))
     """With tensor parallelism from 0.18 on, cards joined by NVLink."""
-    runtime_pair_pcie: Fitted = field(default_factory=lambda: Fitted(value=0.3, low=0.1, high=0.6, log_count=2))
-    """With tensor parallelism over PCIe."""
+    runtime_pair_pcie: Fitted = field(default_factory=lambda: Fitted(value=0.3, low=0.1, high=0.6, log_count=0))
+    """With tensor parallelism over PCIe; assumed, one log of 0.2 supports it."""
     runtime_stage: Fitted = field(default_factory=lambda: Fitted(value=0.07, low=0.05, high=0.3, log_count=2))
     """Pipeline stages alone."""
-    runtime_nodes: Fitted = field(default_factory=lambda: Fitted(value=2.5, low=2.0, high=3.0, log_count=2))
-    """More than one host."""
+    runtime_nodes: Fitted = field(default_factory=lambda: Fitted(value=2.5, low=2.0, high=3.0, log_count=0))
+    """More than one host; assumed, one log of 2.53 supports it."""
     graphs_dense: Fitted = field(default_factory=lambda: Fitted(value=0.87, low=0.2, high=1.0, log_count=16))
     """Graphs of dense models with the default list of sizes."""
     graphs_large: Fitted = field(default_factory=lambda: Fitted(value=1.7, low=0.6, high=3.1, log_count=8))
@@ -59,8 +59,8 @@ class Constants:
     """What TensorRT-LLM uses beside the weights before it measures what is free."""
     load_residue_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.08, low=0.0, high=0.9, log_count=4))
     """What loading takes beyond the weights in SGLang's log, a difference of free memory; drafts only add to it."""
-    runtime_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.8, low=0.3, high=2.5, log_count=2))
-    """Context and libraries before SGLang measures what is free."""
+    runtime_sglang: Fitted = field(default_factory=lambda: Fitted(value=0.8, low=0.3, high=2.5, log_count=0))
+    """Context and libraries before SGLang measures what is free; assumed."""
 
 
 DEFAULT: Constants = Constants()

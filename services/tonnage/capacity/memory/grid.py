@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -56,13 +57,15 @@ def _column(core: Core, tokens: int) -> Column:
     )
 
 
-def _verdict(column: Column, concurrency: int, *, at_risk: bool) -> FitVerdict:
-    if column.largest_reserved_count < 1 or concurrency > column.largest_steady_count:
-        return FitVerdict.DOES_NOT_FIT
-    needed = concurrency * column.request_bytes
-    if at_risk or needed > (1 - SPARE) * column.pool_bytes:
-        return FitVerdict.TIGHT
-    return FitVerdict.FITS
+def _verdicts(column: Column, concurrencies: Sequence[int], *, at_risk: bool) -> tuple[FitVerdict, ...]:
+    """Return the verdict of each concurrency; the counts at which it turns are the column's, not the cell's."""
+    most = column.largest_steady_count if column.largest_reserved_count >= 1 else 0
+    each = column.request_bytes
+    easy = 0 if at_risk or not each else math.floor((1 - SPARE) * max(0, column.pool_bytes) / each)
+    return tuple(
+        FitVerdict.DOES_NOT_FIT if count > most else FitVerdict.TIGHT if count > easy else FitVerdict.FITS
+        for count in concurrencies
+    )
 
 
 def memory_map(
@@ -95,5 +98,5 @@ def memory_map(
         column = _column(core, tokens)
         at_risk = core.late_risk is not None
         columns.append(column)
-        verdicts.append(tuple(_verdict(column, concurrency, at_risk=at_risk) for concurrency in concurrencies))
+        verdicts.append(_verdicts(column, concurrencies, at_risk=at_risk))
     return MemoryMap(columns=tuple(columns), concurrencies=tuple(concurrencies), verdicts=tuple(verdicts))

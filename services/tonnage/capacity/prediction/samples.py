@@ -26,7 +26,8 @@ class Traits:
     """What identifies the setting of a curve; "" and None are not stated.
 
     ``configuration`` holds the stated fields in a fixed order; ``variant`` what changes the shape beside them
-    (aggregated or split serving, kind of speculation); ``arrival`` is "closed" or "open". Lengths are mean tokens.
+    (aggregated or split serving, kind of speculation); ``build`` who measured it with which engine version;
+    ``arrival`` is "closed" or "open". Lengths are mean tokens.
     """
 
     model: str
@@ -36,6 +37,7 @@ class Traits:
     engine: str
     accelerator_count: float | None
     variant: tuple[str, ...]
+    build: str
     arrival: str
     input_tokens: float | None
     output_tokens: float | None

@@ -61,24 +61,28 @@ def _json_head(data: bytes, *, more: bool) -> tuple[str, object, bool] | None:
     """Return kind, value and whether it is whole; None when it does not even start as JSON."""
     text = data.decode("utf-8", errors="replace").lstrip()
     kind = "json-array" if text.startswith("[") else "json-object"
+    if more:
+        return _lines_head(text) or _cut_head(text, kind)
     try:
         value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        first_line, _, rest = text.partition("\n")
-        return _lines_head(first_line, rest) or _cut_head(text, kind)
+        return _lines_head(text) or _cut_head(text, kind)
     rest = text[end:].strip()
     if rest.startswith("{") and kind == "json-object":
         return "json-lines", value, False
-    return kind, value, not more and not rest
+    return kind, value, not rest
 
 
-def _lines_head(first_line: str, rest: str) -> tuple[str, object, bool] | None:
-    """Tell JSON lines of which a later one is broken."""
+def _lines_head(text: str) -> tuple[str, object, bool] | None:
+    """Tell JSON lines by a first line that is an object and a next that begins one."""
+    first_line, _, rest = text.partition("\n")
+    if not rest.lstrip().startswith("{"):
+        return None
     try:
         value = json.loads(first_line)
     except (ValueError, RecursionError):
         return None
-    return ("json-lines", value, False) if isinstance(value, dict) and rest.lstrip().startswith("{") else None
+    return ("json-lines", value, False) if isinstance(value, dict) else None
 
 
 def _cut_head(text: str, kind: str) -> tuple[str, object, bool] | None:

@@ -21,10 +21,10 @@ _THOUSAND_DOTS: Final = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+")
 _THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
-def text_lines(source: Source) -> Iterator[str]:
-    """Yield lines of the file without their ends; raises ``MalformedReport`` where it is not UTF-8."""
+def text_lines(source: Source, newline: str = "") -> Iterator[str]:
+    """Yield lines of the file with their ends, by ``newline`` as ``open`` has it; raises ``MalformedReport`` where it is not UTF-8."""
     with source.open_binary() as stream:
-        reader = io.TextIOWrapper(stream, encoding="utf-8", errors="strict", newline="")
+        reader = io.TextIOWrapper(stream, encoding="utf-8", errors="strict", newline=newline)
         try:
             yield from reader
         except UnicodeDecodeError as error:

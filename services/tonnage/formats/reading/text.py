@@ -30,7 +30,7 @@ def plain_lines(source: Source) -> list[str]:
     """
     found: list[str] = []
     total = 0
-    for line in text_lines(source):
+    for line in text_lines(source, "\n"):
         total += len(line)
         if total > _MAX_TEXT_BYTES:
             raise TooLarge("the log is longer than 64 MiB; send the part with the result", limit_bytes=_MAX_TEXT_BYTES)

@@ -1,0 +1,200 @@
+"""How well curves are predicted: each test row as if it had not been measured, by what else was.
+
+Leaving out removes every row that may be the same measurement from all sources: equal in model, configuration,
+lengths within a twentieth, and load (point); the same whatever the load (bucket); the whole configuration.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from tonnage.capacity.accuracy.rows import METRICS, Row
+from tonnage.capacity.accuracy.slo import LIMITED, q_slo, rungs_of
+from tonnage.capacity.prediction.elsewhere import ElsewherePredictor
+from tonnage.capacity.prediction.field import DECODE_LAYERS, PREFILL_LAYERS, Offset
+from tonnage.capacity.prediction.loads import LoadPredictor, Prediction, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Q_SLO: Final = "q_slo"
+
+
+class LeaveOut(StrEnum):
+    """What is taken from the training rows before a test row is predicted."""
+
+    POINT = "point"
+    BUCKET = "bucket"
+    CONFIGURATION = "configuration"
+
+
+class Kind(StrEnum):
+    """What of a test row was not measured."""
+
+    BETWEEN_LOADS = "between-loads"
+    UNSEEN_LENGTHS = "unseen-lengths"
+    UNSEEN_CONFIGURATION = "unseen-configuration"
+
+
+_MAX_HALF_WIDTH: Final = {"throughput": 0.35, "tpot": 0.35, "ttft": 0.9, "ttft_p99": 2.0, "tpot_p99": 1.2}
+"""Half of the widest interval that is still said between loads, in logs: 0.35 is a factor of 1.42 either way."""
+_MAX_HALF_WIDTH_ELSEWHERE: Final = {"throughput": 0.8, "tpot": 0.6, "ttft": 1.4, "ttft_p99": 2.0, "tpot_p99": 1.2}
+"""The same for request sizes and configurations that were not measured."""
+_PREFILL: Final = frozenset({"ttft", "ttft_p99"})
+_INPUT_POWER: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One figure of one test row: predicted beside measured, or why it was refused (``predicted`` is None)."""
+
+    kind: Kind
+    metric: str
+    row: int
+    measured: float
+    predicted: Prediction | None = None
+    refused: str = ""
+
+    @property
+    def error(self) -> float:
+        """Return predicted / measured - 1."""
+        return 0.0 if self.predicted is None else self.predicted.value / self.measured - 1
+
+    @property
+    def covered(self) -> bool:
+        """Tell whether the measured figure lies in the interval."""
+        return self.predicted is not None and self.predicted.low <= self.measured <= self.predicted.high
+
+
+@dataclass(frozen=True, slots=True)
+class CurveReport:
+    """Everything that was judged, and how many rows gave nothing to judge."""
+
+    scores: tuple[Scored, ...]
+    not_judged: int = 0
+    leave_out: LeaveOut | None = None
+    refusals: Mapping[str, int] = field(default_factory=dict)
+
+
+def accuracy(train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None = None) -> CurveReport:
+    """Return how well the test rows are predicted from the training rows.
+
+    Without ``leave_out`` a row is judged as what it is to the training rows: between two loads of its curve, another
+    request size of a known configuration, or an unknown configuration; equal rows are taken out all the same.
+    """
+    scores: list[Scored] = []
+    for metric in METRICS:
+        scores.extend(_of_metric(metric, train, test, leave_out))
+    if leave_out in {None, LeaveOut.POINT}:
+        scores.extend(_of_q_slo(train, test))
+    judged = {score.row for score in scores}
+    refusals = Counter(score.refused for score in scores if score.predicted is None)
+    return CurveReport(tuple(scores), len({row.index for row in test} - judged), leave_out, dict(refusals))
+
+
+def _of_metric(metric: str, train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None) -> Iterable[Scored]:
+    samples = [sample for row in train if (sample := row.sample(metric)) is not None]
+    asked = [row for row in test if metric in row.figures]
+    by_kind = _kinds(metric, train, asked, leave_out)
+    between = by_kind.pop(Kind.BETWEEN_LOADS, [])
+    if between:
+        predictor = LoadPredictor.fitted(samples, rate=metric == "throughput", max_half_width=_MAX_HALF_WIDTH[metric])
+        for row in between:
+            yield _scored(Kind.BETWEEN_LOADS, metric, row, predictor.predict(row.curve, row.traits, row.load))
+    if not any(by_kind.values()):
+        return
+    layers = PREFILL_LAYERS if metric in _PREFILL else DECODE_LAYERS
+    offset = Offset(float(metric == "throughput"), _INPUT_POWER if metric in _PREFILL else 0.0)
+    elsewhere = ElsewherePredictor.fitted(samples, layers, offset, _MAX_HALF_WIDTH_ELSEWHERE[metric])
+    for kind, rows in by_kind.items():
+        yield from _elsewhere(kind, metric, rows, elsewhere)
+
+
+def _elsewhere(kind: Kind, metric: str, rows: Sequence[Row], predictor: ElsewherePredictor) -> Iterable[Scored]:
+    curves: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        curves[row.curve, row.traits.arrival].append(row)
+    for (curve, _), members in curves.items():
+        said = predictor.predict(
+            curve,
+            members[0].traits,
+            [row.load for row in members],
+            new_configuration=kind is Kind.UNSEEN_CONFIGURATION,
+        )
+        for row, found in zip(members, said, strict=True):
+            yield _scored(kind, metric, row, found)
+
+
+def _scored(kind: Kind, metric: str, row: Row, found: Prediction | Refused | None) -> Scored:
+    measured = row.figures[metric]
+    if row.barred:
+        return Scored(kind=kind, metric=metric, row=row.index, measured=measured, refused=row.barred)
+    if isinstance(found, Prediction):
+        return Scored(kind=kind, metric=metric, row=row.index, measured=measured, predicted=found)
+    why = "no measured load on both sides is left" if found is None else found.why
+    return Scored(kind=kind, metric=metric, row=row.index, measured=measured, refused=why)
+
+
+def _kinds(
+    metric: str, train: Sequence[Row], asked: Sequence[Row], leave_out: LeaveOut | None
+) -> dict[Kind, list[Row]]:
+    """Return the rows to judge by kind; in order of the file."""
+    loads = _loads(metric, train)
+    known = {(row.traits.model, row.traits.configuration) for row in train}
+    found: dict[Kind, list[Row]] = {}
+    for row in asked:
+        kind = _kind(row, loads.get((row.curve, row.traits.arrival), frozenset()), known, leave_out)
+        if kind is not None:
+            found.setdefault(kind, []).append(row)
+    return found
+
+
+def _kind(
+    row: Row, loads: frozenset[float], known: set[tuple[str, tuple[str, ...]]], leave_out: LeaveOut | None
+) -> Kind | None:
+    rest = loads - {row.load}
+    between = bool(rest) and min(rest) < row.load < max(rest)
+    if leave_out is LeaveOut.POINT:
+        return Kind.BETWEEN_LOADS if between else None
+    if leave_out is LeaveOut.BUCKET:
+        return Kind.UNSEEN_LENGTHS
+    if leave_out is LeaveOut.CONFIGURATION:
+        return Kind.UNSEEN_CONFIGURATION
+    if between:
+        return Kind.BETWEEN_LOADS
+    if (row.traits.model, row.traits.configuration) in known:
+        return Kind.UNSEEN_LENGTHS
+    return Kind.UNSEEN_CONFIGURATION
+
+
+def _loads(metric: str, rows: Iterable[Row]) -> dict[tuple[str, str], frozenset[float]]:
+    found: defaultdict[tuple[str, str], set[float]] = defaultdict(set)
+    for row in rows:
+        if metric in row.figures:
+            found[row.curve, row.traits.arrival].add(row.load)
+    return {key: frozenset(loads) for key, loads in found.items()}
+
+
+def _of_q_slo(train: Sequence[Row], test: Sequence[Row]) -> Iterable[Scored]:
+    """Yield Q_slo at the SLO of each interior point's own TTFT and TPOT, its load taken out of its curve."""
+    curves: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in train:
+        curves[row.curve, row.traits.arrival].append(row)
+    for row in test:
+        limits = {name: row.figures[name] for name in LIMITED if name in row.figures}
+        own = [item for item in curves.get((row.curve, row.traits.arrival), ()) if item.load != row.load]
+        rungs = rungs_of(own)
+        if not limits or "throughput" not in row.figures or not rungs:
+            continue
+        if not rungs[0].load < row.load < rungs[-1].load:
+            continue
+        found = row.barred or q_slo(rungs, limits)
+        measured = row.figures["throughput"]
+        if isinstance(found, str):
+            yield Scored(kind=Kind.BETWEEN_LOADS, metric=Q_SLO, row=row.index, measured=measured, refused=found)
+        else:
+            said = Prediction(value=found, low=found, high=found)
+            yield Scored(kind=Kind.BETWEEN_LOADS, metric=Q_SLO, row=row.index, measured=measured, predicted=said)

@@ -1,0 +1,65 @@
+"""Q_slo of a curve that lacks one measured load, by the planner's own crossing, at that load's own TTFT and TPOT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tonnage.capacity.prediction.shapes import Bracket, load_where_latency_reaches, rate_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tonnage.capacity.accuracy.rows import Row
+
+LIMITED = ("ttft", "tpot")
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One load of a curve with the medians of its figures."""
+
+    load: float
+    figures: Mapping[str, float]
+
+
+def rungs_of(rows: Sequence[Row]) -> tuple[Rung, ...]:
+    """Return the usable loads of one curve that have a throughput, in order of load."""
+    by_load: dict[float, list[Row]] = {}
+    for row in rows:
+        if not row.barred and "throughput" in row.figures:
+            by_load.setdefault(row.load, []).append(row)
+    rungs = []
+    for load in sorted(by_load):
+        names = set.intersection(*(set(row.figures) for row in by_load[load]))
+        rungs.append(Rung(load, {name: median(row.figures[name] for row in by_load[load]) for name in sorted(names)}))
+    return tuple(rungs)
+
+
+def q_slo(rungs: Sequence[Rung], limits: Mapping[str, float]) -> float | str:
+    """Return the largest throughput inside the limits (milliseconds), or why it is not known.
+
+    Rungs are walked up to the first that misses a limit; the limit is reached between it and the last one inside.
+    """
+
+    def inside(rung: Rung) -> bool:
+        return all(rung.figures.get(name, float("inf")) <= most for name, most in limits.items())
+
+    kept = tuple(takewhile(inside, rungs))
+    if not kept:
+        return "the lowest load left misses the limits"
+    if len(kept) == len(rungs):
+        return "no load left misses the limits, so only a lower bound is known"
+    last, miss = kept[-1], rungs[len(kept)]
+    loads = [_reached(last, miss, name, most) for name, most in limits.items() if name in miss.figures]
+    if len(loads) < len(limits):
+        return "a limited figure is not known on both sides of the crossing"
+    rates = Bracket(last.load, last.figures["throughput"], miss.load, miss.figures["throughput"])
+    return max(rate_at(rates, min(loads)), *(rung.figures["throughput"] for rung in kept))
+
+
+def _reached(last: Rung, miss: Rung, name: str, most: float) -> float:
+    bracket = Bracket(last.load, last.figures[name], miss.load, miss.figures[name])
+    return load_where_latency_reaches(bracket, most)

@@ -1,0 +1,78 @@
+"""Errors of predictions in numbers: medians, ninth deciles, coverage, over-promises, refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tonnage.capacity.accuracy.curves import Q_SLO, Kind
+from tonnage.capacity.accuracy.rows import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tonnage.capacity.accuracy.curves import CurveReport, Scored
+
+Numbers = dict[str, float | int | None]
+_OVER: Final = 0.1
+
+
+def as_json(report: CurveReport) -> dict[str, object]:
+    """Return plain values: errors as fractions; ``refused`` counts rows of which some figure was refused.
+
+    ``refused_figures`` counts figures, ``not_judged`` test rows that were no case of what was asked.
+    """
+    curves = [score for score in report.scores if score.metric != Q_SLO]
+    return {
+        "metrics": _by_metric(curves),
+        "q_slo": numbers([score for score in report.scores if score.metric == Q_SLO], intervals=False),
+        "by_kind": {kind.value: _of_kind([score for score in curves if score.kind is kind]) for kind in Kind},
+        "refused": len({score.row for score in curves if score.predicted is None}),
+        "refused_figures": sum(score.predicted is None for score in curves),
+        "rows": len({score.row for score in report.scores}),
+        "not_judged": report.not_judged,
+        "leave_out": None if report.leave_out is None else report.leave_out.value,
+        "refusals": dict(sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))[:12]),
+    }
+
+
+def _by_metric(scores: Sequence[Scored]) -> dict[str, Numbers]:
+    return {metric: numbers([score for score in scores if score.metric == metric]) for metric in METRICS}
+
+
+def _of_kind(scores: Sequence[Scored]) -> dict[str, object]:
+    rows = {score.row for score in scores}
+    refused = {score.row for score in scores if score.predicted is None}
+    found: dict[str, object] = dict(_by_metric(scores))
+    return {**found, "rows": len(rows), "refused": len(refused)}
+
+
+def numbers(scores: Sequence[Scored], *, intervals: bool = True) -> Numbers:
+    """Return the errors of one metric; None where nothing was predicted.
+
+    ``over_promised_10`` is the share predicted more than a tenth above what was measured. ``width_90`` is the median
+    of (high - low) / predicted.
+    """
+    said = [score for score in scores if score.predicted is not None]
+    errors = np.array([score.error for score in said])
+    known = bool(said)
+    found: Numbers = {
+        "n": len(said),
+        "refused": len(scores) - len(said),
+        "median": float(np.median(np.abs(errors))) if known else None,
+        "p90": float(np.quantile(np.abs(errors), 0.9)) if known else None,
+        "signed_median": float(np.median(errors)) if known else None,
+        "over_promised_10": float(np.mean(errors > _OVER)) if known else None,
+    }
+    if intervals:
+        widths = [score.predicted.width_ratio for score in said if score.predicted is not None]
+        found["covered_90"] = float(np.mean([score.covered for score in said])) if known else None
+        found["width_90"] = float(np.median(widths)) if known else None
+    return found
+
+
+def refusal_reasons(scores: Sequence[Scored]) -> Counter[str]:
+    """Return how often each reason refused a figure."""
+    return Counter(score.refused for score in scores if score.predicted is None)
