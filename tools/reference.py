@@ -105,9 +105,9 @@ def formats() -> str:
 
 def settings() -> str:
     """Return the page of settings."""
-    from tonnage.settings import reference  # noqa: PLC0415 -- only this page needs pydantic
+    from tonnage.settings import table  # noqa: PLC0415 -- only this page needs pydantic
 
-    return reference()
+    return "# Settings\n\nOf the two servers; a flag wins over its variable.\n\n" + table()
 
 
 def cli() -> str:

@@ -3,7 +3,8 @@
 from tonnage.client import errors, messages
 from tonnage.client.errors import ClientError
 from tonnage.client.ingest import IngestAsyncClient, IngestClient
-from tonnage.client.planning import PlanningAsyncClient, PlanningClient
+from tonnage.client.planning import PlanningClient
+from tonnage.client.planning_async import PlanningAsyncClient
 
 __all__ = [
     "ClientError",

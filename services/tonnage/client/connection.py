@@ -12,6 +12,7 @@ from tonnage.client.errors import decode
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import AsyncIterator, Iterator
     from types import TracebackType
 
 Question = TypeVar("Question")
@@ -87,6 +88,17 @@ class Connection(_Located):
         except grpc.RpcError as error:
             raise decode(error, target=self.target) from error
 
+    def _each(
+        self, method: grpc.UnaryStreamMultiCallable[Question, Answer], request: Question, timeout_s: float | None
+    ) -> Iterator[Answer]:
+        call = method(request, timeout=timeout_s, metadata=self.endpoint.metadata)
+        try:
+            yield from call
+        except grpc.RpcError as error:
+            raise decode(error, target=self.target) from error
+        finally:
+            call.cancel()
+
 
 class AsyncConnection(_Located):
     """An asyncio client; made and used inside one running loop."""
@@ -128,3 +140,15 @@ class AsyncConnection(_Located):
             return await method(request, timeout=self._timeout(timeout_s), metadata=self.endpoint.metadata)
         except grpc.RpcError as error:
             raise decode(error, target=self.target) from error
+
+    async def _each(
+        self, method: grpc.aio.UnaryStreamMultiCallable[Question, Answer], request: Question, timeout_s: float | None
+    ) -> AsyncIterator[Answer]:
+        call = method(request, timeout=timeout_s, metadata=self.endpoint.metadata)
+        try:
+            async for answer in call:
+                yield answer
+        except grpc.RpcError as error:
+            raise decode(error, target=self.target) from error
+        finally:
+            call.cancel()

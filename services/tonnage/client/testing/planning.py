@@ -145,13 +145,13 @@ class Scripted:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.answers: dict[str, Message | Callable[[Any], Message]] = {}
+        self.answers: dict[str, Any] = {}
         self.requests: list[tuple[str, Message]] = []
 
-    def method(self, name: str) -> Callable[[Any, Any], Message]:
+    def method(self, name: str) -> Callable[[Any, Any], Any]:
         """Return the handler of one RPC."""
 
-        def handle(request: Any, _context: Any) -> Message:  # noqa: ANN401 -- any RPC
+        def handle(request: Any, _context: Any) -> Any:  # noqa: ANN401 -- any RPC
             self.requests.append((name, request))
             if isinstance(request, planning_service_pb2.PlanCapacityRequest) and not request.workload.model:
                 raise Refused.field("workload.model", "is required and absent; state it")

@@ -17,7 +17,7 @@ from tonnage.client.testing.refusal import refusing
 from tonnage.v1 import benchmark_service_pb2, catalog_service_pb2, ingest_service_pb2, planning_service_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     from google.protobuf.descriptor import MethodDescriptor
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FILES: Final = (planning_service_pb2, benchmark_service_pb2, catalog_service_pb2, ingest_service_pb2)
 _SERVING: Final = b"\x08\x01"
 _THREADS: Final = 16
+_UNARY: Final = {True: grpc.unary_stream_rpc_method_handler, False: grpc.unary_unary_rpc_method_handler}
 
 
 class FakeServers:
@@ -63,8 +64,11 @@ class FakeServers:
         """Stop serving."""
         self._server.stop(None).wait()
 
-    def answer(self, rpc: str, answer: Message | Callable[[Any], Message]) -> None:
-        """Say what an RPC answers: a message, or a function of the request that may raise ``Refused``."""
+    def answer(self, rpc: str, answer: Message | Sequence[Message] | Callable[[Any], Any]) -> None:
+        """Say what an RPC answers: a message, several for a stream, or a function of the request.
+
+        A function may raise ``Refused``.
+        """
         self._scripted.answers[rpc] = answer
 
     @property
@@ -90,7 +94,7 @@ class FakeServers:
         question = message_factory.GetMessageClass(method.input_type)
         owner = next((item for item in (self._ingest, self._benchmark) if hasattr(item, method.name)), None)
         behaviour = refusing(getattr(owner, method.name) if owner else self._scripted.method(method.name))
-        make = grpc.stream_unary_rpc_method_handler if method.client_streaming else grpc.unary_unary_rpc_method_handler
+        make: Any = grpc.stream_unary_rpc_method_handler if method.client_streaming else _UNARY[method.server_streaming]
         return make(
             behaviour,
             request_deserializer=question.FromString,
