@@ -83,6 +83,8 @@ def name(path: str, value: str | None, *, longest: int = LONGEST_NAME) -> None:
         return
     if len(value) > longest:
         raise InvalidInput.field(path, value, f"is longer than {longest} characters", "shorten it")
+    if value.isprintable():
+        return
     if any(ord(char) < ord(" ") or ord(char) == 127 for char in value):  # noqa: PLR2004 -- DEL
         raise InvalidInput.field(path, value, "holds control characters", "remove them")
 

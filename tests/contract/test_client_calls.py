@@ -50,10 +50,21 @@ class _Planning(planning_service_pb2_grpc.PlanningServiceServicer):
         plan.request.workload.CopyFrom(request.workload)
         return messages.PlanCapacityResponse(plan=plan)
 
+    def ExplorePlans(self, request: Any, context: Any) -> Iterator[messages.ExplorePlansResponse]:  # noqa: N802 -- gRPC's name
+        for index in range(len(request.axes)):
+            yield messages.ExplorePlansResponse(index=index)
+        if request.base.namespace == "endless":
+            context.add_callback(self.release.set)
+            while context.is_active():
+                yield messages.ExplorePlansResponse()
+        if request.base.namespace == "refused":
+            fail(context, 3, "axes: no", reason="INVALID_INPUT", violations=(("axes", "no"),))
+
     def _unserved(self, request: Any, context: Any) -> Any:  # noqa: ARG002 -- gRPC's shape
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not here")
 
     FitVram = EstimateTokenDemand = ComputeUtilization = EstimateServerCount = _unserved
+    ComparePlans = ReplayPlan = _unserved
 
 
 class _Catalog(catalog_service_pb2_grpc.CatalogServiceServicer):
@@ -237,6 +248,25 @@ def test_a_list_is_walked_over_all_its_pages_without_changing_the_request(target
     for rows in _planned(target, lambda client: client.models(request)):
         assert [item.id for item in rows] == ["q0", "q1", "q2"]
     assert request.page_token == ""
+
+
+def test_a_stream_is_yielded_as_it_comes_and_ends_in_our_error(target: str) -> None:
+    request = messages.ExplorePlansRequest(axes=[messages.ExploreAxis()] * 3)
+    for rows in _planned(target, lambda client: client.explore_plans(request)):
+        assert [item.index for item in rows] == [0, 1, 2]
+    request.base.namespace = "refused"
+    for error in _planned(target, lambda client: client.explore_plans(request)):
+        assert isinstance(error, errors.BadInput)
+        assert error.violations[0].field == "axes"
+
+
+def test_leaving_a_stream_cancels_the_call(target: str, planning: _Planning) -> None:
+    request = messages.ExplorePlansRequest(base=messages.PlanCapacityRequest(namespace="endless"))
+    with PlanningClient(target) as client:
+        stream = client.explore_plans(request)
+        next(iter(stream))
+        stream.close()  # type: ignore[attr-defined]  # it is a generator, and says Iterator
+        assert planning.release.wait(10)
 
 
 def test_health_is_asked_without_the_health_package(target: str) -> None:

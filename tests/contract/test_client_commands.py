@@ -12,7 +12,7 @@ import pytest
 
 from tonnage.cli.__main__ import status_of
 from tonnage.cli.app import COMMANDS, load
-from tonnage.cli.reference import reference
+from tonnage.cli.reference import page
 from tonnage.client import messages
 from tonnage.client.testing import FakeServers, Refused
 
@@ -155,6 +155,10 @@ COMMAND_LINES = [
     ["utilization", "--tenant", "name=a,peak_rps=1,q_slo=2"],
     ["servers", "--peak-rps", "1", "--q-slo", "2"],
     ["curve"],
+    ["explore", *WORKLOAD, "--vary", "peak_rps=1,2"],
+    ["compare", "PLAN", "PLAN"],
+    ["replay", "PLAN"],
+    ["retest"],
     ["models"],
     ["gpus"],
     ["runs", "list"],
@@ -168,8 +172,11 @@ COMMAND_LINES = [
 
 @pytest.mark.parametrize("args", COMMAND_LINES, ids=" ".join)
 def test_a_service_that_is_not_there_ends_with_3_and_says_what_to_do(
-    args: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    args: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"plan": {}}')
+    args = [str(plan) if part == "PLAN" else part for part in args]
     with FakeServers() as gone:
         pass
     for variable in ("TONNAGE_PLANNING", "TONNAGE_INGEST"):
@@ -261,6 +268,77 @@ def test_a_curve_that_carries_nothing_inside_the_slo_ends_with_1(
     answer.capacity.reason = "no load keeps it"
     assert status_of(["curve", "--model", "m", "--slo", "ttft_p50_ms=1"]) == 1
     assert "missed: ttft is too long" in capsys.readouterr().out
+
+
+def test_points_of_a_range_are_told_as_rows_and_end_with_1_when_none_is_served(
+    fake: FakeServers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served = messages.ExplorePlansResponse(index=0, total_count=2, values=[5], verdict=messages.PLAN_VERDICT_FEASIBLE)
+    served.best.count.replica_count, served.best.upper_bound = 3, True
+    refused = messages.ExplorePlansResponse(
+        index=1, total_count=2, values=[50], verdict=messages.PLAN_VERDICT_NOT_FEASIBLE, reason="too slow"
+    )
+    line = ["explore", *WORKLOAD, "--no-reserve", "--vary", "peak_rps=5,50"]
+    fake.answer("ExplorePlans", [served, refused])
+    assert status_of(line) == 0
+    out = capsys.readouterr().out
+    assert "≤ 3" in out
+    assert "too slow" in out
+    request = fake.requests[0][1]
+    assert isinstance(request, messages.ExplorePlansRequest)
+    assert request.base.workload.model == "m"
+    assert list(request.axes[0].values.values) == [5, 50]
+    fake.answer("ExplorePlans", [refused])
+    assert status_of([*line, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["points"][0]["reason"] == "too slow"
+
+
+def test_plans_that_were_kept_are_compared_and_computed_again(
+    fake: FakeServers, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    fake.answer("PlanCapacity", _plan())
+    assert status_of(["plan", *WORKLOAD, "--json"]) == 0
+    path.write_text(capsys.readouterr().out)
+    difference = messages.PlanDifference(
+        kind=messages.DIFFERENCE_KIND_ANSWER, path="candidates[0].count.replica_count", before="4", after="5"
+    )
+    compared = messages.ComparePlansResponse(differences=[difference])
+    compared.change.replica_count = 1
+    fake.answer("ComparePlans", compared)
+    assert status_of(["compare", str(path), str(path)]) == 1
+    assert "+1" in capsys.readouterr().out
+    fake.answer("ReplayPlan", messages.ReplayPlanResponse(same_answer=True))
+    assert status_of(["replay", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("THE SAME ANSWER")
+    request = fake.requests[-1][1]
+    assert isinstance(request, messages.ReplayPlanRequest)
+    assert request.plan == _plan().plan
+
+
+@pytest.mark.parametrize(("verdict", "status"), [("STANDS", 0), ("ADVISED", 0), ("REQUIRED", 1)])
+def test_what_must_be_measured_again_ends_with_1(
+    fake: FakeServers, capsys: pytest.CaptureFixture[str], verdict: str, status: int
+) -> None:
+    item = messages.RetestItem(verdict=getattr(messages, f"RETEST_VERDICT_{verdict}"), age_days=200)
+    item.changes.add(field="engine_version", measured="0.18", planned="0.19", reason="kernels change")
+    item.states.add(state=messages.TEST_STATE_PEAK, covered=True)
+    item.states_to_run.append(messages.TEST_STATE_SOAK)
+    far = messages.RetestItem(verdict=messages.RETEST_VERDICT_REQUIRED)
+    fake.answer("CheckRetest", messages.CheckRetestResponse(items=[item, far], total_count=2))
+    line = ["retest", "--model", "m", "--condition", "driver_version=570", "--max-age-days", "90"]
+    assert status_of(line) == status
+    out = capsys.readouterr().out
+    assert out.startswith(f"{verdict}  ")
+    assert all(text in out for text in ("kernels change", "measured: peak", "to run: soak", "200 days old"))
+    request = fake.requests[0][1]
+    assert isinstance(request, messages.CheckRetestRequest)
+    assert (request.planned_conditions.driver_version, request.max_age_days) == ("570", 90)
+
+
+def test_nothing_to_retest_ends_with_1(fake: FakeServers) -> None:
+    fake.answer("CheckRetest", messages.CheckRetestResponse())
+    assert status_of(["retest"]) == 1
 
 
 def test_nothing_found_in_a_catalog_ends_with_1(fake: FakeServers, capsys: pytest.CaptureFixture[str]) -> None:
@@ -432,7 +510,7 @@ def test_the_words_of_the_command_list_are_the_commands_own(name: str) -> None:
 
 
 def test_the_reference_tells_of_every_command_and_every_flag() -> None:
-    text = reference()
+    text = page()
     for name in COMMANDS:
         command = load(name)
         assert f"## `tonnage {name}`" in text

@@ -24,7 +24,9 @@ from builders_planning import (
     text_work,
 )
 from builders_rpc import Lines
+from google.protobuf import descriptor_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tonnage.store.memory import MemoryStore
 from tonnage.v1 import memory_pb2, plan_pb2, planning_service_pb2, run_pb2, workload_pb2
@@ -444,3 +446,18 @@ def test_half_a_plan_does_not_replay(stubs: Stubs) -> None:
     plan.ClearField("request")
     refusal = refusal_of(lambda: replayed(stubs, plan))
     assert (refusal.code, refusal.fields) == (INVALID, ("plan",))
+
+
+def test_reflection_describes_all_three_services(stubs: Stubs) -> None:
+    reflected: Any = reflection_pb2_grpc.ServerReflectionStub(stubs.channel)
+    names = [f"tonnage.v1.{name}" for name in ("PlanningService", "BenchmarkService", "CatalogService")]
+    asked = [reflection_pb2.ServerReflectionRequest(list_services="")]
+    asked += [reflection_pb2.ServerReflectionRequest(file_containing_symbol=name) for name in names]
+    (listed, *described) = list(reflected.ServerReflectionInfo(iter(asked), timeout=5))
+    assert set(names) <= {service.name for service in listed.list_services_response.service}
+    for name, answer in zip(names, described, strict=True):
+        files = [
+            descriptor_pb2.FileDescriptorProto.FromString(data)
+            for data in answer.file_descriptor_response.file_descriptor_proto
+        ]
+        assert name in {f"{file.package}.{service.name}" for file in files for service in file.service}

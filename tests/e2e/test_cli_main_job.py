@@ -113,6 +113,17 @@ def test_files_become_a_plan_that_names_them_and_a_retracted_run_leaves_it(shell
     refused = shell.run(*asked, "--slo", "ttft_p99_ms=600", status=1)
     assert "needs at least 100" in refused
 
+    kept = samples / "plan.json"
+    kept.write_text(json.dumps(plan))
+    assert shell.json("replay", str(kept))["same_answer"] is True
+    assert shell.json("compare", str(kept), str(kept))["same_answer"] is True
+    points = shell.json("explore", *asked[1:], "--slo", "ttft_p50_ms=600", "--vary", "peak_rps=1,5,50")["points"]
+    counts = [int(point["best"]["count"]["replica_count"]) for point in points]
+    assert counts == sorted(counts)
+    assert counts[1] == int(plan["plan"]["candidates"][0]["count"]["replica_count"])
+    retest = shell.json("retest", "--model", asked[2], "--engine", "sglang", status=1)
+    assert "engine" in {change["field"] for change in retest["items"][0]["changes"]}
+
     names = [run["run"] for item in ingested["files"] for run in item["answer"]["runs"]]
     gone = shell.json("runs", "retract", *names, "--reason", "test")
     left = shell.json(*asked[:-1], gone["data_version"], "--slo", "ttft_p50_ms=600", status=1)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 _HEAD = """# The command line
 
-Made by `python -m tonnage.cli.reference`; do not edit.
-
 Every command is a thin client of the two servers. Errors are told on standard error as
 `error: field: problem; cure`, never as a traceback.
 
@@ -32,7 +30,7 @@ Servers are found by `--planning` and `--ingest`, else by `TONNAGE_PLANNING` and
 """
 
 
-def reference() -> str:
+def page() -> str:
     """Return the whole reference."""
     return "\n".join([_HEAD, *(line for name in COMMANDS for line in _command(name))]) + "\n"
 
@@ -84,4 +82,4 @@ def _default(item: Any) -> str:  # noqa: ANN401 -- the same
 
 
 if __name__ == "__main__":
-    sys.stdout.write(reference())
+    sys.stdout.write(page())

@@ -22,6 +22,18 @@ _LIMIT_CURE: Final = (
     "write METRIC_STATISTIC_ms=LIMIT (ttft, tpot, itl, e2e or queue; mean, p50, p90, p95 or p99), "
     "failure_ratio=RATIO or output_tokens_per_s_per_user=RATE"
 )
+AXES: Final = {
+    "peak_rps": "PEAK_REQUESTS_PER_S",
+    "peak_factor": "PEAK_FACTOR",
+    "reserve": "RESERVE_RATIO",
+    "input_tokens": "INPUT_TOKENS_MEAN",
+    "output_tokens": "OUTPUT_TOKENS_MEAN",
+    "lost_replicas": "LOST_REPLICA_COUNT",
+}
+_AXIS_CURE: Final = (
+    f"write NAME=1,2,3 or NAME=LOW:HIGH:COUNT, with :geometric for even ratios; NAME is {', '.join(AXES)} "
+    "or a limit as ttft_p90_ms"
+)
 _WORK_SHORT: Final = {"input": "text.input_tokens_mean", "output": "text.output_tokens_mean"}
 
 
@@ -131,3 +143,35 @@ def only_one(groups: Sequence[tuple[str, bool]]) -> None:
     given = [flag for flag, is_given in groups if is_given]
     if len(given) > 1:
         raise BadInput.field(given[0], f"contradicts {' and '.join(given[1:])}; give one of them")
+
+
+def axis(text: str) -> messages.ExploreAxis:
+    """Return one ``peak_rps=10,20,40`` or ``peak_rps=10:100:5`` or ``peak_rps=1:1000:4:geometric`` text."""
+    name, separator, values_text = text.partition("=")
+    if not separator:
+        raise BadInput.field("--vary", f"{text!r} is no axis; {_AXIS_CURE}")
+    found = messages.ExploreAxis()
+    if matched := _LIMIT.fullmatch(name):
+        metric, statistic = (part.upper() for part in matched.groups())
+        found.field = messages.EXPLORE_FIELD_LATENCY_LIMIT_MS
+        found.metric = messages.LatencyMetric.Value(f"LATENCY_METRIC_{metric}")
+        found.statistic = messages.Statistic.Value(f"STATISTIC_{statistic}")
+    elif name in AXES:
+        found.field = messages.ExploreField.Value(f"EXPLORE_FIELD_{AXES[name]}")
+    else:
+        raise BadInput.field("--vary", f"{name} cannot be varied; {_AXIS_CURE}")
+    _set_range(found, values_text)
+    return found
+
+
+def _set_range(found: messages.ExploreAxis, text: str) -> None:
+    """Read "low:high:count", "low:high:count:geometric" or values between commas."""
+    low, *rest = text.split(":")
+    if not rest:
+        found.values.values.extend(figure("--vary", part) for part in text.split(","))
+        return
+    high, count, *kind = (*rest, "")
+    if not count.isdecimal() or [part for part in kind if part] not in ([], ["geometric"]):
+        raise BadInput.field("--vary", f"{text!r} is no range; {_AXIS_CURE}")
+    found.span.low, found.span.high = figure("--vary", low), figure("--vary", high)
+    found.span.count, found.span.geometric = int(count), "geometric" in kind

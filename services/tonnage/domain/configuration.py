@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from dataclasses import dataclass, field, fields
@@ -76,8 +77,7 @@ class Configuration:
     @property
     def fingerprint(self) -> str:
         """Return a stable hash of the stated fields, 32 hex digits."""
-        canonical = json.dumps(self.stated(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(canonical.encode()).hexdigest()[:32]
+        return _fingerprint(self)
 
     def missing_for_plan(self) -> tuple[str, ...]:
         """Return the fields a plan needs that are not stated."""
@@ -90,6 +90,12 @@ class Configuration:
     def left_open_by(self, asked: Configuration) -> tuple[str, ...]:
         """Return the fields stated here that ``asked`` leaves open."""
         return tuple(key for key in self.stated() if getattr(asked, key) is None)
+
+
+@functools.lru_cache(maxsize=8192)
+def _fingerprint(configuration: Configuration) -> str:
+    canonical = json.dumps(configuration.stated(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
 FIELD_NAMES: Final = tuple(sorted(item.name for item in fields(Configuration)))

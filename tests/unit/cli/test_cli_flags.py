@@ -8,12 +8,12 @@ from typing import Any, get_type_hints
 import pytest
 
 from tonnage.cli import requests
-from tonnage.cli.commands.plan import Depth, PlanFlags, Policy, RequestClass, request_of
 from tonnage.cli.commands.vram import DeclaredFlags, QuestionFlags, question_of
 from tonnage.cli.flags.asking import Reading
 from tonnage.cli.flags.configuration import ConfigurationFlags
 from tonnage.cli.flags.expand import flattened
 from tonnage.cli.flags.paths import FLAGS
+from tonnage.cli.flags.plan import Depth, PlanFlags, Policy, RequestClass, request_of
 from tonnage.cli.flags.workload import DemandFlags, FailoverFlags, ReserveFlags, ServerFlags, SizeFlags, SloFlags
 from tonnage.client import errors, messages
 

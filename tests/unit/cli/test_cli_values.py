@@ -87,3 +87,36 @@ def test_two_answers_to_one_question_are_refused() -> None:
     values.only_one([("--a", True), ("--b", False)])
     with pytest.raises(errors.BadInput, match=r"--a: contradicts --b"):
         values.only_one([("--a", True), ("--b", True)])
+
+
+@pytest.mark.parametrize(
+    ("text", "values_", "span"),
+    [
+        ("peak_rps=1,2.5", [1, 2.5], None),
+        ("reserve=0.2", [0.2], None),
+        ("input_tokens=10:100:5", [], (10, 100, 5, False)),
+        ("ttft_p90_ms=1:1000:4:geometric", [], (1, 1000, 4, True)),
+    ],
+)
+def test_an_axis_is_values_or_a_span(
+    text: str, values_: list[float], span: tuple[float, float, int, bool] | None
+) -> None:
+    found = values.axis(text)
+    assert list(found.values.values) == values_
+    if span is not None:
+        assert (found.span.low, found.span.high, found.span.count, found.span.geometric) == span
+
+
+def test_every_field_that_can_be_varied_has_a_name() -> None:
+    named = {messages.ExploreField.Value(f"EXPLORE_FIELD_{name}") for name in values.AXES.values()}
+    limits = {messages.EXPLORE_FIELD_UNSPECIFIED, messages.EXPLORE_FIELD_LATENCY_LIMIT_MS}
+    assert named | limits == set(messages.ExploreField.values())
+    assert values.axis("tpot_p50_ms=1").metric == messages.LATENCY_METRIC_TPOT
+
+
+@pytest.mark.parametrize(
+    "text", ["peak_rps", "color=1", "peak_rps=a", "peak_rps=1:2", "peak_rps=1:2:x", "peak_rps=1:2:3:log"]
+)
+def test_an_axis_nobody_knows_is_refused(text: str) -> None:
+    with pytest.raises(errors.BadInput, match="--vary"):
+        values.axis(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -23,8 +24,11 @@ from tonnage.domain.measurement import (
 )
 from tonnage.errors import InvalidInput, MalformedReport
 from tonnage.formats import read, recognise
-from tonnage.formats.base import Source
 
+if TYPE_CHECKING:
+    from tonnage.formats.base import Source
+
+WRITERS = {"csv": "write_csv", "jsonl": "write_ndjson", "json": "write_json", "parquet": "write_parquet"}
 HEADER = "model,engine,concurrency,requests_per_s,input_tokens_mean,output_tokens_mean,ttft_p95_ms"
 
 
@@ -137,13 +141,7 @@ def test_csv_json_and_parquet_say_the_same(form: str) -> None:
         {"model": ["m", "m"], "concurrency": [1, 2], "requests_per_s": [0.5, 0.9], "e2e_mean_ms": [None, 5.5]}
     )
     sink = io.BytesIO()
-    write = {
-        "csv": frame.write_csv,
-        "jsonl": frame.write_ndjson,
-        "json": frame.write_json,
-        "parquet": frame.write_parquet,
-    }
-    write[form](sink)
+    getattr(frame, WRITERS[form])(sink)
     (run,) = runs_of(of_bytes(sink.getvalue()))
     assert run.configuration.model == "m"
     assert [(level.concurrency, level.requests_per_s, level.e2e.mean_ms) for level in run.levels] == [

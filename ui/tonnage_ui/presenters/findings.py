@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FindingCard:
-    """One finding as it is shown; ``severity`` is error, warning or info."""
+    """The findings of one code as they are shown; ``severity`` is error, warning or info.
+
+    ``others`` are the messages behind the first.
+    """
 
     code: str
     severity: str
@@ -24,32 +27,36 @@ class FindingCard:
     path: str
     remedy: str
     evidence: tuple[pb.Evidence, ...]
+    others: tuple[str, ...]
 
 
 def cards(findings: Iterable[pb.Finding]) -> list[FindingCard]:
-    """Return findings gravest first; the same one said twice is shown once."""
-    seen: dict[tuple[str, str, str], pb.Finding] = {}
+    """Return findings gravest first, those of one code together; the same one said twice is shown once."""
+    groups: dict[tuple[int, str], dict[tuple[str, str], pb.Finding]] = {}
     for finding in findings:
-        seen.setdefault((finding.code, finding.path, finding.message), finding)
-    ordered = sorted(seen.values(), key=lambda finding: -finding.severity)
-    return [
-        FindingCard(
-            code=finding.code,
-            severity=enum_word(finding, "severity"),
-            message=finding.message,
-            path=finding.path,
-            remedy=finding.remedy,
-            evidence=tuple(finding.evidence),
-        )
-        for finding in ordered
-    ]
+        group = groups.setdefault((-finding.severity, finding.code), {})
+        group.setdefault((finding.path, finding.message), finding)
+    return [_card(list(groups[key].values())) for key in sorted(groups, key=lambda key: key[0])]
+
+
+def _card(group: list[pb.Finding]) -> FindingCard:
+    first = group[0]
+    return FindingCard(
+        code=first.code,
+        severity=enum_word(first, "severity"),
+        message=first.message,
+        path=first.path,
+        remedy=first.remedy,
+        evidence=tuple(item for finding in group for item in finding.evidence),
+        others=tuple(finding.message for finding in group[1:]),
+    )
 
 
 def tally(shown: list[FindingCard], words: Words) -> str:
     """Return how many findings of each severity there are, such as "1 warning, 2 notes"."""
     parts = []
     for severity in ("error", "warning", "info"):
-        found = sum(card.severity == severity for card in shown)
+        found = sum(1 + len(card.others) for card in shown if card.severity == severity)
         if found:
             parts.append(words(f"findings.{severity}_{'one' if found == 1 else 'many'}", count=found))
     return ", ".join(parts) or words("findings.none")

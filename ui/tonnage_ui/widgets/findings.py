@@ -18,13 +18,14 @@ _ICONS: Final = {"error": ":material/error:", "warning": ":material/warning:", "
 _COLOURS: Final = {"error": "red", "warning": "orange", "info": "blue"}
 
 
-def show_findings(findings: Iterable[pb.Finding], words: Words, *, key: str, expanded: bool = False) -> None:
-    """List findings gravest first, each with its code, place and remedy."""
+def show_findings(findings: Iterable[pb.Finding], words: Words, *, key: str, opened: bool | None = None) -> None:
+    """List findings gravest first, each with its code, place and remedy; notes alone stay closed."""
     cards = presenter.cards(findings)
     if not cards:
         st.caption(words("findings.none"))
         return
-    opened = expanded or any(card.severity != "info" for card in cards)
+    if opened is None:
+        opened = any(card.severity != "info" for card in cards)
     label = f"{words('findings.title')}: {presenter.tally(cards, words)}"
     with st.expander(label, expanded=opened, key=f"{key}_findings"):
         for card in cards:
@@ -38,6 +39,8 @@ def _show_card(card: presenter.FindingCard, words: Words) -> None:
     st.markdown(f":{colour}[{icon} **{card.code}**]{place}  \n{_plain(card.message)}")
     if card.remedy:
         st.markdown(f"**{words('findings.remedy')}** {_plain(card.remedy)}")
+    for message in card.others:
+        st.caption(f"{words('findings.also')} {_plain(message)}")
     if card.evidence:
         sources = ", ".join(dict.fromkeys(item.source or item.run for item in card.evidence if item.source or item.run))
         if sources:

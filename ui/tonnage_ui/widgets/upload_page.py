@@ -137,7 +137,6 @@ def _ingest(pending: Pending) -> pb.IngestReportResponse | ClientError:
             filename=pending.file.name,
             given=pending.given,
             sweep_id=pending.sweep_id,
-            request_id=pending.key,
         )
     except ClientError as error:
         return error
@@ -154,7 +153,7 @@ def _show_result(pending: Pending, result: pb.IngestReportResponse | ClientError
         if shown.missing_for_plan:
             st.caption(words("upload.missing", fields=", ".join(shown.missing_for_plan)))
         if shown.findings:
-            show_findings(shown.findings, words, key=f"result_{pending.key}")
+            show_findings(shown.findings, words, key=f"result_{pending.key}", opened=False)
         for fingerprint in shown.fingerprints:
             st.page_link(
                 "app_pages/benchmarks.py",

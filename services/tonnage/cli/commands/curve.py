@@ -5,10 +5,10 @@ from typing import Annotated
 from typer import Option
 
 from tonnage.cli import kit, values
-from tonnage.cli.commands.plan import Policy
 from tonnage.cli.exits import Exit
 from tonnage.cli.flags.asking import Planning, Reading
 from tonnage.cli.flags.configuration import ConfigurationFlags
+from tonnage.cli.flags.plan import Policy
 from tonnage.cli.flags.workload import SizeFlags, SloFlags
 from tonnage.cli.render.curve import curve as parts_of
 from tonnage.client import messages

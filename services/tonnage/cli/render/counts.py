@@ -68,7 +68,7 @@ def _token_row(name: str, share: str, base: messages.TokenDemand | None, peak: m
 def utilization(answer: messages.ComputeUtilizationResponse) -> Iterator[RenderableType]:
     """Yield the parts of a utilization."""
     verdict, style = ("WITHIN", "bold green") if answer.within_limit else ("OVER", "bold red")
-    total, limit = percent(answer.total_utilization_ratio), percent(answer.limit_ratio)
+    total, limit = percent(field(answer, "total_utilization_ratio")), percent(answer.limit_ratio)
     yield Text.assemble((f"{verdict} THE LIMIT", style), (f"  {total} of {limit}", "bold"))
     yield facts([("sum", answer.equation), ("first to breach", answer.first_to_breach or UNKNOWN)])
     rows = [

@@ -148,7 +148,7 @@ class Scripted:
         self.answers: dict[str, Any] = {}
         self.requests: list[tuple[str, Message]] = []
 
-    def method(self, name: str) -> Callable[[Any, Any], Any]:
+    def method(self, name: str, *, streamed: bool) -> Callable[[Any, Any], Any]:
         """Return the handler of one RPC."""
 
         def handle(request: Any, _context: Any) -> Any:  # noqa: ANN401 -- any RPC
@@ -161,6 +161,7 @@ class Scripted:
             if answer is None:
                 text = f"the fake has no answer for {name}; put one in with fake.answer({name!r}, ...)"
                 raise Refused(grpc.StatusCode.UNIMPLEMENTED, "NOT_AVAILABLE", text, feature=name)
-            return answer(request) if callable(answer) else answer
+            answered = answer(request) if callable(answer) else answer
+            return iter(answered) if streamed else answered
 
         return handle

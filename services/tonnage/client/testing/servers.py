@@ -93,13 +93,15 @@ class FakeServers:
     def _handler(self, method: MethodDescriptor) -> grpc.RpcMethodHandler[Any, Any]:
         question = message_factory.GetMessageClass(method.input_type)
         owner = next((item for item in (self._ingest, self._benchmark) if hasattr(item, method.name)), None)
-        behaviour = refusing(getattr(owner, method.name) if owner else self._scripted.method(method.name))
+        scripted = self._scripted.method(method.name, streamed=method.server_streaming)
+        behaviour = refusing(getattr(owner, method.name) if owner else scripted)
         make: Any = grpc.stream_unary_rpc_method_handler if method.client_streaming else _UNARY[method.server_streaming]
-        return make(
+        handler: grpc.RpcMethodHandler[Any, Any] = make(
             behaviour,
             request_deserializer=question.FromString,
             response_serializer=lambda item: item.SerializeToString(),
         )
+        return handler
 
 
 def _health() -> grpc.GenericRpcHandler:

@@ -22,7 +22,10 @@ _THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def text_lines(source: Source, newline: str = "") -> Iterator[str]:
-    """Yield lines of the file with their ends, by ``newline`` as ``open`` has it; raises ``MalformedReport`` where it is not UTF-8."""
+    """Yield lines of the file with their ends, by ``newline`` as ``open`` has it.
+
+    Raises ``MalformedReport`` where it is not UTF-8.
+    """
     with source.open_binary() as stream:
         reader = io.TextIOWrapper(stream, encoding="utf-8", errors="strict", newline=newline)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.plan import CapacityPolicy, Depth, PlanRequest
@@ -93,6 +94,7 @@ def encode_normalized(request: PlanRequest) -> plan_pb2.NormalizedPlanRequest:
     )
 
 
+@functools.lru_cache(maxsize=1024)
 def encode_selector(configuration: Configuration, fingerprint: str | None) -> run_pb2.Configuration:
     """Return a selector as a message; the fields of a partial one have no fingerprint."""
     message = encode_configuration(configuration)
@@ -100,10 +102,16 @@ def encode_selector(configuration: Configuration, fingerprint: str | None) -> ru
     return message
 
 
+@functools.lru_cache(maxsize=4096)
+def _identity(configuration: Configuration) -> run_pb2.Configuration:
+    """Return a configuration as a message that others only copy from."""
+    return encode_configuration(configuration)
+
+
 def encode_candidate(candidate: Candidate) -> plan_pb2.Candidate:
     """Return one way to serve the workload as a message."""
     return plan_pb2.Candidate(
-        configuration=encode_configuration(candidate.configuration),
+        configuration=_identity(candidate.configuration),
         assumed_fields=candidate.assumed_fields,
         buckets=[encode_bucket_capacity(item) for item in candidate.buckets],
         count=encode_count(candidate.count),
@@ -121,7 +129,7 @@ def encode_candidate(candidate: Candidate) -> plan_pb2.Candidate:
 def encode_rejection(rejection: Rejection) -> plan_pb2.Rejection:
     """Return a configuration that does not answer as a message."""
     return plan_pb2.Rejection(
-        configuration=encode_configuration(rejection.configuration),
+        configuration=_identity(rejection.configuration),
         code=rejection.code,
         bottleneck=enums.BOTTLENECK_NUMBER[rejection.bottleneck],
         reason=rejection.reason,

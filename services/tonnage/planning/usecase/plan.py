@@ -83,22 +83,22 @@ def evidence_runs(answer: Plan, held: Iterable[Held]) -> tuple[Run, ...]:
 
     A sweep is taken whole, since a curve is made of all of it.
     """
-    by_fingerprint = {item.curves.fingerprint: item for item in held}
+    by_configuration = {item.curves.configuration: item for item in held}
     found: dict[str, Run] = {}
     for candidate in answer.candidates:
-        item = by_fingerprint[candidate.configuration.fingerprint]
+        item = by_configuration[candidate.configuration]
         said = (evidence for finding in candidate.findings for evidence in finding.evidence)
         _take(found, chain(candidate.evidence, said), item)
     if answer.candidates:
         return _by_name(found)
     said = (evidence for finding in answer.findings for evidence in finding.evidence)
     named = tuple(said)
-    for item in by_fingerprint.values():
+    for item in by_configuration.values():
         _take(found, named, item)
     for rejection in answer.rejections:
         if len(found) >= _REJECTED_RUNS:
             break
-        _take(found, rejection.evidence, by_fingerprint[rejection.configuration.fingerprint])
+        _take(found, rejection.evidence, by_configuration[rejection.configuration])
     return _by_name(found)
 
 
