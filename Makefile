@@ -69,7 +69,7 @@ browser: $(STAMP) ## The browser tests alone.
 	$(BIN)/pytest tests/browser
 
 bench: $(STAMP) ## Ratios against bare limits (QUICK=1 ends within a minute).
-	$(BIN)/python -m tests.bench $(if $(filter 1,$(QUICK)),--quick)
+	PYTHONPATH=tests $(BIN)/python -m bench $(if $(filter 1,$(QUICK)),--quick)
 
 lock: $(STAMP) ## Resolve the pinned set again.
 	$(UV) pip compile pyproject.toml --extra all --extra scale-out --group dev --universal --generate-hashes --no-annotate --no-header -q -o requirements.lock

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from builders import a_level, a_run
+
 from tonnage.store.base import Append, Receipt, ReportFacts, Retraction
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Level, Run
     from tonnage.errors import TonnageError
-    from tonnage.store.base import StoreWriter
+    from tonnage.store.base import Listed, Retirement, StoreWriter
 
 
 def a_digest(seed: str) -> str:
@@ -59,6 +60,11 @@ def labelled(upload: Append, **labels: str) -> Append:
     given = tuple(sorted(labels.items()))
     runs = tuple(replace(run, run_id=a_run_id(run.run_id, repr(given))) for run in upload.runs)
     return replace(upload, runs=runs, report=replace(upload.report, given=given), body_digest=a_digest(repr(given)))
+
+
+def rows_of(listed: Listed) -> list[tuple[Run, Retirement | None]]:
+    """Return the runs of a page, each with its retirement."""
+    return list(cast("tuple[tuple[Run, Retirement | None], ...]", listed.rows))
 
 
 def stored(writer: StoreWriter, *uploads: Append) -> list[Receipt]:

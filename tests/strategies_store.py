@@ -30,10 +30,11 @@ TEXTS = st.text(max_size=12)
 # Configurations hold no control characters.
 NAMES = st.none() | st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12)
 FLAGS = st.none() | st.booleans()
+# Bounds are naive by Hypothesis' rule.
 TIMES = st.datetimes(
-    datetime(1990, 1, 1),
-    datetime(2200, 1, 1),
-    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),  # noqa: DTZ001 -- bounds are naive
+    datetime(1990, 1, 1),  # noqa: DTZ001 -- see above
+    datetime(2200, 1, 1),  # noqa: DTZ001 -- see above
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
 )
 
 _BY_TYPE = {

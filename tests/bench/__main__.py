@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import ingesting, planning
+from bench import ingesting, planning
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """A load client in a process of its own: sends prepared requests for some seconds and prints one JSON line.
 
-Usage: python -m tests.bench.load ADDRESS METHOD REQUESTS_FILE CONCURRENCY SECONDS
+Usage: python -m bench.load ADDRESS METHOD REQUESTS_FILE CONCURRENCY SECONDS
 
 The file holds requests one after the other, each behind its length as four bytes. Messages travel as bytes in both
 directions, so that the client's own cost is the same whatever the server does.

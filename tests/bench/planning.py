@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tests.bench.load import pack
-from tests.bench.servers import recorded_reply
+from bench.load import pack
+from bench.servers import recorded_reply
 
 from tonnage.client import IngestClient
 from tonnage.v1 import planning_service_pb2 as pb
@@ -59,7 +59,7 @@ def zipf(items: list[bytes], size: int) -> list[bytes]:
 
 def load(address: str, file: Path, seconds: float) -> dict[str, float]:
     """Return what the load client measured, in a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.load", address, METHOD, str(file), str(CONCURRENCY), str(seconds)]
+    command = [sys.executable, "-m", "bench.load", address, METHOD, str(file), str(CONCURRENCY), str(seconds)]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found: dict[str, float] = json.loads(answer.stdout)
     return found
@@ -78,8 +78,8 @@ def measure(folder: Path, *, rounds: int, seconds: float) -> Figures:
         with IngestClient(ingest) as client:
             acked = client.ingest_report(ROOT / "bench_data" / "seed" / "ifx_slo.csv").data_version
         planning = stack.enter_context(process("tonnage.planning", "--store", store, "--planning-port", "0"))
-        echo = stack.enter_context(process("tests.bench.servers", "echo"))
-        floor = stack.enter_context(process("tests.bench.servers", "floor"))
+        echo = stack.enter_context(process("bench.servers", "echo"))
+        floor = stack.enter_context(process("bench.servers", "floor"))
         _wait(planning, acked)
         for number in range(rounds):
             fresh = folder / f"fresh-{number}"

@@ -1,6 +1,6 @@
 """The two things answers are held against: a bare echo, and the floor.
 
-Usage: python -m tests.bench.servers echo|floor
+Usage: python -m bench.servers echo|floor
 
 The echo is a server of the same library that returns bytes of the recorded reply's size. The floor takes the same
 messages through the same interceptors and the same decoding and checks, and builds the recorded reply field by field;

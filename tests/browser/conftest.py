@@ -68,16 +68,16 @@ def new_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture
-def picture(root: Path, tmp_path: Path) -> Callable[[Page, str], None]:
-    """Return what takes a picture of a whole page."""
+def picture(root: Path, tmp_path: Path) -> Callable[..., None]:
+    """Return what takes a picture of a page, down to a height at most."""
     folder = root / "docs" / "images" if os.environ.get("TONNAGE_UPDATE_IMAGES") else tmp_path
 
-    def take(page: Page, name: str) -> None:
+    def take(page: Page, name: str, most: int = 2200) -> None:
         settled(page)
         size = page.viewport_size
         assert size is not None
         height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
-        page.set_viewport_size({"width": size["width"], "height": height})
+        page.set_viewport_size({"width": size["width"], "height": min(height, most)})
         settled(page)
         page.mouse.move(0, 0)
         page.wait_for_timeout(1000)  # charts draw themselves anew after a resize, and tell nobody

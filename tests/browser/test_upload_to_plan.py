@@ -46,7 +46,7 @@ def _upload(page: Page, site: Site, files: list[Path]) -> None:
 
 
 def test_a_file_becomes_a_curve_and_a_plan_that_another_reader_opens(
-    site: Site, new_page: Callable[..., Page], root: Path, picture: Callable[[Page, str], None]
+    site: Site, new_page: Callable[..., Page], root: Path, picture: Callable[..., None]
 ) -> None:
     page = new_page()
     page.goto(site.ui)

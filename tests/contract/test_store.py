@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builders import a_configuration, a_level
-from builders_store import a_digest, a_retraction, a_run_id, a_stored_run, an_upload, labelled, stored
+from builders_store import a_digest, a_retraction, a_run_id, a_stored_run, an_upload, labelled, rows_of, stored
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import ArrivalKind, EmbeddingWork, TestState, TextWork
@@ -258,7 +258,7 @@ def test_a_retracted_run_leaves_every_answer(store: Store, team: str) -> None:
     assert receipt.data_version == snapshot.data_version
     assert live_ids(snapshot, team) == [kept.run_id]
     assert [facts.run_count for facts in snapshot.configurations(team)] == [1]
-    assert [run.run_id for run, _ in snapshot.runs(team, RunFilter(), ALL).rows] == [kept.run_id]
+    assert [run.run_id for run, _ in rows_of(snapshot.runs(team, RunFilter(), ALL))] == [kept.run_id]
 
 
 def test_a_retracted_run_can_still_be_looked_at(store: Store, team: str) -> None:
@@ -267,7 +267,7 @@ def test_a_retracted_run_can_still_be_looked_at(store: Store, team: str) -> None
     store.writer.retract(a_retraction([gone]))
     snapshot = store.snapshot()
     assert snapshot.run(team, gone.run_id)[1] == "RETRACTED"
-    rows = snapshot.runs(team, RunFilter(include_retired=True), ALL).rows
+    rows = rows_of(snapshot.runs(team, RunFilter(include_retired=True), ALL))
     assert [(run.run_id, retired) for run, retired in rows] == [(gone.run_id, "RETRACTED")]
 
 
@@ -367,7 +367,7 @@ def test_the_reader_says_that_it_is_well(store: Store) -> None:
     assert store.reader.healthy()
 
 
-UNLIKE = {
+UNLIKE: dict[str, dict[str, object]] = {
     "tool": {"tool": "guidellm"},
     "metric_definitions": {"metric_definitions": "vllm-serve-2"},
     "arrival_kind": {"arrival_kind": ArrivalKind.OPEN},
@@ -463,7 +463,7 @@ def test_runs_are_listed_newest_first_in_pages_that_miss_none(store: Store, team
     for _ in range(4):
         listed = snapshot.runs(team, RunFilter(), Page(limit=2, after=after))
         assert listed.total_count == 7
-        seen += [run for run, _ in listed.rows]
+        seen += [run for run, _ in rows_of(listed)]
         after = listed.next_after
     assert after is None
     assert [run.run_id for run in seen[3:]] == [run.run_id for run in reversed(runs[:4])]
@@ -491,7 +491,7 @@ def test_only_chosen_runs_are_listed(store: Store, team: str, chosen: str) -> No
     )
     stored(store.writer, an_upload(wanted), an_upload(a_stored_run(team, "other")))
     listed = store.snapshot().runs(team, CHOSEN[chosen], ALL)
-    assert [run.run_id for run, _ in listed.rows] == [wanted.run_id]
+    assert [run.run_id for run, _ in rows_of(listed)] == [wanted.run_id]
     assert listed.total_count == 1
 
 

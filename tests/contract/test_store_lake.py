@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from builders import a_configuration
-from builders_store import a_retraction, a_stored_run, an_upload, labelled, stored
+from builders_store import a_retraction, a_stored_run, an_upload, labelled, rows_of, stored
 
 from tonnage.errors import NotAvailable, SchemaTooNew, StoreLocked, StoreUnavailable
 from tonnage.store import durable, open_reader, open_writer
@@ -52,7 +52,7 @@ def a_lake(place: EmbeddedPlace, *, version: int = SCHEMA_VERSION) -> duckdb.Duc
 
 
 def stored_ids(snapshot: Snapshot) -> list[str]:
-    return sorted(run.run_id for run, _ in snapshot.runs(TEAM, RunFilter(), Page(limit=1000)).rows)
+    return sorted(run.run_id for run, _ in rows_of(snapshot.runs(TEAM, RunFilter(), Page(limit=1000))))
 
 
 def parquet_files(place: EmbeddedPlace) -> set[Path]:
@@ -179,7 +179,7 @@ def test_texts_are_never_read_as_sql(place: EmbeddedPlace) -> None:
 
 def test_a_store_of_the_first_schema_opens_with_what_it_holds(place: EmbeddedPlace) -> None:
     connection = a_lake(place, version=1)
-    connection.execute("INSERT INTO lake.commits VALUES ('default', 41, TIMESTAMPTZ '2026-01-01', '{}')")
+    connection.execute("INSERT INTO lake.commits VALUES ('default', 41, TIMESTAMPTZ '2026-01-01', 1, 0, 0, 0)")
     connection.close()
     with closing(LakeWriter(place)) as writer:
         assert writer.data_version == 41
@@ -188,7 +188,7 @@ def test_a_store_of_the_first_schema_opens_with_what_it_holds(place: EmbeddedPla
 
 def test_a_migration_keeps_the_rows_and_runs_once(place: EmbeddedPlace) -> None:
     connection = a_lake(place)
-    connection.execute("INSERT INTO lake.commits VALUES ('default', 7, TIMESTAMPTZ '2026-01-01', '{}')")
+    connection.execute("INSERT INTO lake.commits VALUES ('default', 7, TIMESTAMPTZ '2026-01-01', 1, 0, 0, 0)")
     later = Migration(
         version=2, what="a column", statements=("ALTER TABLE lake.commits ADD COLUMN extra BIGINT DEFAULT 5",)
     )

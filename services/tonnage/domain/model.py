@@ -53,10 +53,13 @@ class StateShape:
     """Bytes of one element of the recurrent part; None follows the model's type."""
     parallel: bool = False
     """The same layers attend too."""
+    chunk_tokens: int | None = None
+    """Tokens a prefill takes at once; a state stands at the end of each. None scans token by token."""
 
     def __post_init__(self) -> None:
         """Hold counts to 1 or more."""
         names = ("layer_count", "ssm_elements", "conv_channels", "conv_kernel", "parameter_count", "ssm_element_bytes")
+        names = (*names, "chunk_tokens")
         _hold_counts(self, names, "state", frozenset({"conv_channels"}))
 
 

@@ -41,8 +41,8 @@ class Changes:
         events = {event.namespace for event in self.events}
         return sorted(uploads | events | {report.namespace for report in self.reports})
 
-    def what(self, namespace: str) -> dict[str, int]:
-        """Return what the commit holds of a namespace, in counts."""
+    def counts(self, namespace: str) -> dict[str, int]:
+        """Return how much the commit holds of a namespace."""
         runs = [known for upload, new in self.uploads if upload.item.namespace == namespace for known in new]
         return {
             "run_count": len(runs),

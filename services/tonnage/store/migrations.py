@@ -88,7 +88,8 @@ _FIRST_TABLES: Final = (
     """,
     """
     CREATE TABLE lake.commits (
-        namespace VARCHAR, data_version BIGINT, committed_at TIMESTAMPTZ, what VARCHAR
+        namespace VARCHAR, data_version BIGINT, committed_at TIMESTAMPTZ, schema_version BIGINT, run_count BIGINT,
+        point_count BIGINT, event_count BIGINT
     )
     """,
     """

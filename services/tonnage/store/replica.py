@@ -122,7 +122,6 @@ class LakeReader:
         if current is None or not newest.follows(current):
             self._rebuild(newest)
             return
-        self._feed.check_schema()
         try:
             self._generation.pull(newest)
         except duckdb.Error as error:

@@ -163,7 +163,10 @@ TABLES: Final[dict[str, pa.Schema]] = {
             ("namespace", _TEXT),
             ("data_version", _COUNT),
             ("committed_at", _TIME),
-            ("what", _TEXT),
+            ("schema_version", _COUNT),
+            ("run_count", _COUNT),
+            ("point_count", _COUNT),
+            ("event_count", _COUNT),
         ],
     ),
     "schema_migrations": pa.schema(

@@ -39,7 +39,7 @@ def main(url: str, first: int, pause_s: float) -> None:
             "ack_ms": 1000 * (time.monotonic() - started_s),
             "at_s": time.time(),
         }
-        print(json.dumps(told), flush=True)
+        print(json.dumps(told), flush=True)  # noqa: T201 -- how it tells
         if count % MAINTAIN_EVERY == 0:
             writer.maintain()
         time.sleep(pause_s)

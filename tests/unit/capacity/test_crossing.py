@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from builders import a_level, a_run
 from builders_capacity import a_curve, an_slo
@@ -9,12 +11,17 @@ from builders_capacity import a_curve, an_slo
 from tonnage.capacity.crossing import crossing_requests_per_s
 from tonnage.capacity.curves import curve_of
 from tonnage.capacity.limits import ready
+from tonnage.capacity.prediction.shapes import Bracket, latency_at, rate_at
 from tonnage.domain.measurement import Latency
 
 
-def test_halfway_in_logs_is_the_geometric_mean() -> None:
-    inside, miss = a_curve((4, 4.0, 100.0), (8, 9.0, 400.0)).levels
-    assert crossing_requests_per_s(inside, miss, ready(an_slo(ttft_p95=200)), None) == pytest.approx(6.0)
+def test_a_limit_met_at_a_load_between_gives_the_rate_of_that_load() -> None:
+    inside, miss = a_curve((4, 4.0, 100.0), (16, 8.0, 400.0)).levels
+    limit = latency_at(Bracket(4, 100.0, 16, 400.0), 8.0)
+    found = crossing_requests_per_s(inside, miss, ready(an_slo(ttft_p95=limit)), None)
+    assert found == pytest.approx(rate_at(Bracket(4, 4.0, 16, 8.0), 8.0))
+    # Straight in logs it would be 5.66; with straight service time, of 1 s and 2 s, it would be 6.
+    assert found == pytest.approx(math.sqrt(math.sqrt(32) * 6))
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(100.0, 4.0), (400.0, 9.0)])
@@ -47,7 +54,8 @@ def test_failures_cross_on_a_straight_line() -> None:
         a_level(8, 9.0, index=1, completed_count=980, failed_count=20),
     ]
     inside, miss = curve_of([a_run(*made)]).levels
-    assert crossing_requests_per_s(inside, miss, (), 0.01) == pytest.approx(6.0)
+    expected = rate_at(Bracket(4, 4.0, 8, 9.0), math.sqrt(32))
+    assert crossing_requests_per_s(inside, miss, (), 0.01) == pytest.approx(expected)
 
 
 def test_an_empty_queue_that_fills_has_no_place_between() -> None:

@@ -8,7 +8,7 @@ import pytest
 from builders import a_level
 
 from tonnage.domain.buckets import added, band_of, bucket_of, edge, kind_of, mean_work, sums_of
-from tonnage.domain.measurement import AudioWork, EmbeddingWork, ImageWork, Level, TextWork, VideoWork
+from tonnage.domain.measurement import AudioWork, EmbeddingWork, ImageWork, Level, TextWork, VideoWork, Work
 
 
 def a_text_level(input_tokens: float | None, completed_count: int | None) -> Level:
@@ -31,7 +31,7 @@ def test_what_is_no_length_has_no_band(value: float | None) -> None:
 
 
 def test_each_modality_has_its_axes() -> None:
-    works = [
+    works: list[Work] = [
         TextWork(input_tokens_mean=16, output_tokens_mean=32),
         ImageWork(megapixels=1.0, step_count=4),
         AudioWork(audio_s=2),

@@ -79,8 +79,9 @@ def test_locust_histogram_gives_percentiles() -> None:
 
 
 def test_wrk_cells_have_units_of_their_own() -> None:
-    text = "Running 2m test @ http://x\n  2 threads and 8 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n"
-    text += "    Latency   850.00us  1.00ms   1.20s    83.02%\n  Latency Distribution\n     50%  900.00us\n     99%    1.10s\n"
+    text = "Running 2m test @ http://x\n  2 threads and 8 connections\n"
+    text += "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency   850.00us  1.00ms   1.20s    83.02%\n"
+    text += "  Latency Distribution\n     50%  900.00us\n     99%    1.10s\n"
     text += "  1000 requests in 2.00m, 1MB read\n  Socket errors: connect 0, read 1, write 0, timeout 2\n"
     text += "  Non-2xx or 3xx responses: 100\nRequests/sec:      8.33\n"
     level = only_level(text)
@@ -89,9 +90,11 @@ def test_wrk_cells_have_units_of_their_own() -> None:
 
 
 def test_hey_text_counts_answers_by_status() -> None:
-    text = "Summary:\n  Total:\t2.0000 secs\n  Average:\t0.0100 secs\n  Requests/sec:\t50.0000\n\nResponse time histogram:\n"
+    text = "Summary:\n  Total:\t2.0000 secs\n  Average:\t0.0100 secs\n  Requests/sec:\t50.0000\n\n"
+    text += "Response time histogram:\n"
     text += "Latency distribution:\n  50% in 0.0090 secs\n  99% in 0.0500 secs\n\n"
-    text += "Status code distribution:\n  [200]\t80 responses\n  [503]\t15 responses\n\nError distribution:\n  [5]\tdial tcp\n"
+    text += "Status code distribution:\n  [200]\t80 responses\n  [503]\t15 responses\n\n"
+    text += "Error distribution:\n  [5]\tdial tcp\n"
     level = only_level(text)
     assert (level.completed_count, level.failed_count, level.requests_per_s) == (80, 20, 40.0)
     assert (level.e2e.mean_ms, level.e2e.p99_ms) == (10.0, 50.0)
@@ -99,7 +102,8 @@ def test_hey_text_counts_answers_by_status() -> None:
 
 def test_apache_bench_answers_of_another_length_are_no_failures() -> None:
     text = "This is ApacheBench, Version 2.3\nConcurrency Level:      4\nTime taken for tests:   2.000 seconds\n"
-    text += "Complete requests:      100\nFailed requests:        94\n   (Connect: 1, Receive: 0, Length: 92, Exceptions: 1)\n"
+    text += "Complete requests:      100\nFailed requests:        94\n"
+    text += "   (Connect: 1, Receive: 0, Length: 92, Exceptions: 1)\n"
     text += "Non-2xx responses:      10\nRequests per second:    50.00 [#/sec] (mean)\n"
     text += "Total:          0  116  43.1    128     155\n  50%    128\n 100%    155 (longest request)\n"
     level = only_level(text)

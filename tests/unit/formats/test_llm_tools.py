@@ -185,7 +185,8 @@ def test_genai_perf_answers_without_output_are_said() -> None:
 
 
 def test_genai_perf_csv_may_group_thousands() -> None:
-    text = 'Metric,avg,min,max,p99,p95,p90,p75,p50,p25\nRequest Latency (ms),"1,234.56",1,2,"2,000.00",1,1,1,"1,200.00",1\n\n'
+    text = "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\n"
+    text += 'Request Latency (ms),"1,234.56",1,2,"2,000.00",1,1,1,"1,200.00",1\n\n'
     text += 'Metric,Value\nRequest Throughput (per sec),2.50\nRequest Count (count),"1,000"\n'
     text += "Output Token Throughput (per sec),25.00\n"
     level = only_level(text)
@@ -298,7 +299,8 @@ def test_a_fixed_batch_without_a_server_carries_no_capacity(document: object, wo
 
 def test_a_markdown_table_of_llama_bench_is_read() -> None:
     text = "| model | size | test | t/s |\n| --- | --: | --: | --: |\n"
-    text += "| llama 8B | 4.3 GiB | pp512 @ d4096 | 2000.00 ± 1.00 |\n| llama 8B | 4.3 GiB | tg128 | 50.00 ± 0.10 |\n\nbuild: x\n"
+    text += "| llama 8B | 4.3 GiB | pp512 @ d4096 | 2000.00 ± 1.00 |\n"
+    text += "| llama 8B | 4.3 GiB | tg128 | 50.00 ± 0.10 |\n\nbuild: x\n"
     levels = [level for run in runs_of(text) for level in run.levels]
     assert [level.ttft.mean_ms for level in levels] == [256.0, None]
     assert [level.tpot.mean_ms for level in levels] == [None, 20.0]

@@ -1,5 +1,7 @@
 """What happens around every call, over a real channel."""
 
+# ruff: noqa: ANN401, ARG002, N802 -- the servicer's names and arguments are those of the generated base
+
 from __future__ import annotations
 
 import asyncio
@@ -37,11 +39,11 @@ class Scripted(PlanningServiceServicer):
     def __init__(self) -> None:
         self.cancelled = asyncio.Event()
 
-    def EstimateServerCount(self, request: Any, context: Any) -> pb.EstimateServerCountResponse:  # noqa: ANN401, ARG002, N802
+    def EstimateServerCount(self, request: Any, context: Any) -> pb.EstimateServerCountResponse:
         """Answer from a plain function."""
         return pb.EstimateServerCountResponse(impossible=True)
 
-    async def FitVram(self, request: pb.FitVramRequest, context: Any) -> pb.FitVramResponse:  # noqa: ANN401, ARG002, N802
+    async def FitVram(self, request: pb.FitVramRequest, context: Any) -> pb.FitVramResponse:
         """Fail in the way the engine's name says."""
         what = request.question.engine
         if what == "invalid":
@@ -68,10 +70,10 @@ def _huge() -> pb.FitVramResponse:
     return answer
 
 
-def talk(ask: Ask, *, lines: Lines | None = None, **options: Any) -> Any:  # noqa: ANN401 -- whatever is asked
+def talk(ask: Ask, *, lines: Lines | None = None, **options: Any) -> Any:
     """Run a server, ask once, and return the answer or the error."""
 
-    async def once() -> Any:  # noqa: ANN401 -- whatever is asked
+    async def once() -> Any:
         servicer = Scripted()  # type: ignore[abstract]  # the tests ask two methods
         service = Service("tonnage.v1.PlanningService", lambda s: add_PlanningServiceServicer_to_server(servicer, s))
         limits = ServerOptions(drain_s=1, **{"max_message_bytes": 1 << 20, **options})

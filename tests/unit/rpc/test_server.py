@@ -1,5 +1,7 @@
 """A server's life: port, health, reflection, TLS, drain."""
 
+# ruff: noqa: ARG002, N802 -- the servicer's names and arguments are those of the generated base
+
 from __future__ import annotations
 
 import asyncio
@@ -39,7 +41,7 @@ class Slow(IngestServiceServicer):
     def __init__(self) -> None:
         self.began = asyncio.Event()
 
-    async def ListFormats(self, request: object, context: object) -> pb.ListFormatsResponse:  # noqa: ARG002, N802
+    async def ListFormats(self, request: object, context: object) -> pb.ListFormatsResponse:
         """Answer after a moment."""
         self.began.set()
         await asyncio.sleep(0.3)

@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from tonnage_ui.words import Words
 
 _ICONS: Final = {"error": ":material/error:", "warning": ":material/warning:", "info": ":material/info:"}
+_OPEN_FROM: Final = {"warning": ("warning", "error"), "error": ("error",), "never": ()}
 _COLOURS: Final = {"error": "red", "warning": "orange", "info": "blue"}
 
 
-def show_findings(findings: Iterable[pb.Finding], words: Words, *, key: str, opened: bool | None = None) -> None:
-    """List findings gravest first, each with its code, place and remedy; notes alone stay closed."""
+def show_findings(findings: Iterable[pb.Finding], words: Words, *, key: str, open_from: str = "warning") -> None:
+    """List findings gravest first, each with its code, place and remedy.
+
+    The list is open when one is as grave as ``open_from``: warning, error, or never.
+    """
     cards = presenter.cards(findings)
     if not cards:
         st.caption(words("findings.none"))
         return
-    if opened is None:
-        opened = any(card.severity != "info" for card in cards)
+    opened = any(card.severity in _OPEN_FROM[open_from] for card in cards)
     label = f"{words('findings.title')}: {presenter.tally(cards, words)}"
     with st.expander(label, expanded=opened, key=f"{key}_findings"):
         for card in cards:

@@ -110,7 +110,7 @@ def _show_preview(pending: Pending, preview: pb.ConvertReportResponse | ClientEr
         st.dataframe(preview_rows(preview.runs, words), hide_index=True, key=f"preview_table_{pending.key}")
         findings = [*preview.findings, *(finding for run in preview.runs for finding in run.findings)]
         findings += [finding for run in preview.runs for level in run.levels for finding in level.findings]
-        show_findings(findings, words, key=f"preview_{pending.key}")
+        show_findings(findings, words, key=f"preview_{pending.key}", open_from="error")
 
 
 def show_ingest(uploads: list[Pending], words: Words) -> None:
@@ -153,7 +153,7 @@ def _show_result(pending: Pending, result: pb.IngestReportResponse | ClientError
         if shown.missing_for_plan:
             st.caption(words("upload.missing", fields=", ".join(shown.missing_for_plan)))
         if shown.findings:
-            show_findings(shown.findings, words, key=f"result_{pending.key}", opened=False)
+            show_findings(shown.findings, words, key=f"result_{pending.key}", open_from="never")
         for fingerprint in shown.fingerprints:
             st.page_link(
                 "app_pages/benchmarks.py",

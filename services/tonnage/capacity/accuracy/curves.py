@@ -16,6 +16,7 @@ from tonnage.capacity.accuracy.slo import LIMITED, q_slo, rungs_of
 from tonnage.capacity.prediction.elsewhere import ElsewherePredictor
 from tonnage.capacity.prediction.field import DECODE_LAYERS, PREFILL_LAYERS, Offset
 from tonnage.capacity.prediction.loads import LoadPredictor, Prediction, Refused
+from tonnage.capacity.prediction.samples import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,24 +76,26 @@ class CurveReport:
 
     scores: tuple[Scored, ...]
     not_judged: int = 0
-    leave_out: LeaveOut | None = None
+    leave_out: tuple[LeaveOut, ...] = ()
     refusals: Mapping[str, int] = field(default_factory=dict)
 
 
-def accuracy(train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None = None) -> CurveReport:
+def accuracy(train: Sequence[Row], test: Sequence[Row], leave_out: Sequence[LeaveOut] = ()) -> CurveReport:
     """Return how well the test rows are predicted from the training rows.
 
-    Without ``leave_out`` a row is judged as what it is to the training rows: between two loads of its curve, another
-    request size of a known configuration, or an unknown configuration; equal rows are taken out all the same.
+    With ``leave_out`` each row is judged once for each. Without, a row is judged as what it is to the training rows:
+    between two loads of its curve, another request size of a known configuration, or an unknown configuration; equal
+    rows are taken out all the same.
     """
     scores: list[Scored] = []
-    for metric in METRICS:
-        scores.extend(_of_metric(metric, train, test, leave_out))
-    if leave_out in {None, LeaveOut.POINT}:
-        scores.extend(_of_q_slo(train, test))
+    for one in leave_out or (None,):
+        for metric in METRICS:
+            scores.extend(_of_metric(metric, train, test, one))
+        if one in {None, LeaveOut.POINT}:
+            scores.extend(_of_q_slo(train, test))
     judged = {score.row for score in scores}
     refusals = Counter(score.refused for score in scores if score.predicted is None)
-    return CurveReport(tuple(scores), len({row.index for row in test} - judged), leave_out, dict(refusals))
+    return CurveReport(tuple(scores), len({row.index for row in test} - judged), tuple(leave_out), dict(refusals))
 
 
 def _of_metric(metric: str, train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None) -> Iterable[Scored]:
@@ -143,7 +146,7 @@ def _kinds(
 ) -> dict[Kind, list[Row]]:
     """Return the rows to judge by kind; in order of the file."""
     loads = _loads(metric, train)
-    known = {(row.traits.model, row.traits.configuration) for row in train}
+    known = _sizes(train)
     found: dict[Kind, list[Row]] = {}
     for row in asked:
         kind = _kind(row, loads.get((row.curve, row.traits.arrival), frozenset()), known, leave_out)
@@ -152,22 +155,31 @@ def _kinds(
     return found
 
 
-def _kind(
-    row: Row, loads: frozenset[float], known: set[tuple[str, tuple[str, ...]]], leave_out: LeaveOut | None
-) -> Kind | None:
+def _kind(row: Row, loads: frozenset[float], known: _Sizes, leave_out: LeaveOut | None) -> Kind | None:
     rest = loads - {row.load}
     between = bool(rest) and min(rest) < row.load < max(rest)
-    if leave_out is LeaveOut.POINT:
+    if leave_out is LeaveOut.POINT or (leave_out is None and between):
         return Kind.BETWEEN_LOADS if between else None
+    sizes = known.get((row.traits.model, row.traits.configuration), {})
     if leave_out is LeaveOut.BUCKET:
-        return Kind.UNSEEN_LENGTHS
-    if leave_out is LeaveOut.CONFIGURATION:
-        return Kind.UNSEEN_CONFIGURATION
-    if between:
-        return Kind.BETWEEN_LOADS
-    if (row.traits.model, row.traits.configuration) in known:
+        others = any(not traits.may_equal_lengths(row.traits) for traits in sizes.values())
+        return Kind.UNSEEN_LENGTHS if others else None
+    if leave_out is None and sizes:
         return Kind.UNSEEN_LENGTHS
     return Kind.UNSEEN_CONFIGURATION
+
+
+_Sizes = dict[tuple[str, tuple[str, ...]], dict[tuple[float | None, float | None], Traits]]
+
+
+def _sizes(rows: Iterable[Row]) -> _Sizes:
+    """Return one curve's traits for each request size of each configuration."""
+    found: _Sizes = {}
+    for row in rows:
+        traits = row.traits
+        sizes = found.setdefault((traits.model, traits.configuration), {})
+        sizes.setdefault((traits.input_tokens, traits.output_tokens), traits)
+    return found
 
 
 def _loads(metric: str, rows: Iterable[Row]) -> dict[tuple[str, str], frozenset[float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -33,7 +32,7 @@ def as_json(report: CurveReport) -> dict[str, object]:
         "refused_figures": sum(score.predicted is None for score in curves),
         "rows": len({score.row for score in report.scores}),
         "not_judged": report.not_judged,
-        "leave_out": None if report.leave_out is None else report.leave_out.value,
+        "leave_out": [item.value for item in report.leave_out],
         "refusals": dict(sorted(report.refusals.items(), key=lambda item: (-item[1], item[0]))[:12]),
     }
 
@@ -46,6 +45,11 @@ def _of_kind(scores: Sequence[Scored]) -> dict[str, object]:
     rows = {score.row for score in scores}
     refused = {score.row for score in scores if score.predicted is None}
     found: dict[str, object] = dict(_by_metric(scores))
+    if scores and scores[0].kind is Kind.UNSEEN_LENGTHS:
+        sides = [score for score in scores if score.predicted is not None and score.predicted.both_sides]
+        found["both_sides"] = _by_metric(sides)
+        rest = [score for score in scores if score.predicted is None or not score.predicted.both_sides]
+        found["elsewhere"] = _by_metric(rest)
     return {**found, "rows": len(rows), "refused": len(refused)}
 
 
@@ -71,8 +75,3 @@ def numbers(scores: Sequence[Scored], *, intervals: bool = True) -> Numbers:
         found["covered_90"] = float(np.mean([score.covered for score in said])) if known else None
         found["width_90"] = float(np.median(widths)) if known else None
     return found
-
-
-def refusal_reasons(scores: Sequence[Scored]) -> Counter[str]:
-    """Return how often each reason refused a figure."""
-    return Counter(score.refused for score in scores if score.predicted is None)

@@ -1,17 +1,17 @@
 """How well the model predicts what engines logged: errors by term, coverage of intervals, verdicts.
 
-Each family is judged with constants fitted to the logs of the other families.
+Each family is judged with constants fitted to the logs of the other families: those of the
+file, and those the shipped constants rest on.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.accuracy_report import GIVEN_POOL, Report, Score, Skipped, VerdictScore
 from tonnage.capacity.memory.accuracy_rows import Asked, Facts, Row, asked
-from tonnage.capacity.memory.calibrate import calibrate
+from tonnage.capacity.memory.calibrate import Observation, calibrate
 from tonnage.capacity.memory.constants import DEFAULT, Constants
 from tonnage.capacity.memory.core import Core, evaluate
 from tonnage.capacity.memory.observe import observations
@@ -185,8 +185,11 @@ def rows_of(table: Iterable[Mapping[str, str]]) -> list[Row]:
     return found
 
 
-def accuracy(table: Iterable[Mapping[str, str]], facts: Facts) -> Report:
-    """Return how well the model predicts the logs; each family with constants the others gave."""
+def accuracy(table: Iterable[Mapping[str, str]], facts: Facts, known: Sequence[Observation] = ()) -> Report:
+    """Return how well the model predicts the logs; each family with constants the others gave.
+
+    ``known`` are figures of earlier logs; a log that stands in both counts once, as the table has it.
+    """
     judge = _Judge([], [], [])
     rows = rows_of(table)
     questions: list[Asked] = []
@@ -196,7 +199,7 @@ def accuracy(table: Iterable[Mapping[str, str]], facts: Facts) -> Report:
             judge.skip(row, found)
         else:
             questions.append(found)
-    for family, constants in _left_out(questions).items():
+    for family, constants in _left_out(questions, known).items():
         for found in questions:
             if found.row.family == family:
                 judge.judge(found, constants)
@@ -208,12 +211,12 @@ def accuracy(table: Iterable[Mapping[str, str]], facts: Facts) -> Report:
     )
 
 
-def _left_out(questions: Sequence[Asked]) -> dict[str, Constants]:
+def _left_out(questions: Sequence[Asked], known: Sequence[Observation]) -> dict[str, Constants]:
     """Return the constants for each family, fitted to the other families' logs."""
-    by_family = defaultdict(list)
-    for found in questions:
-        by_family[found.row.family].extend(observations(found))
+    here = {found.row.id for found in questions}
+    pool = [item for item in known if item.log not in here]
+    pool += [item for found in questions for item in observations(found)]
+    families = {found.row.family for found in questions}
     return {
-        family: calibrate([item for other, items in by_family.items() if other != family for item in items], DEFAULT)
-        for family in by_family
+        family: calibrate([item for item in pool if item.family != family], DEFAULT) for family in sorted(families)
     }

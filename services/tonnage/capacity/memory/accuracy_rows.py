@@ -164,11 +164,15 @@ def _device(row: Row, facts: Facts) -> tuple[Accelerator, bool]:
             ),
             True,
         )
-    if found is not None:
+    if found is not None and (found.usable_low_bytes is not None or found.usable_high_bytes is not None):
         return found, True
     # Stands in where only weights and layout are checked; no answer about the card is read from it.
     return Accelerator(
-        id=NOT_STATED, name=name, vendor="", usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES
+        id=NOT_STATED if found is None else found.id,
+        name=name,
+        vendor="",
+        architecture=None if found is None else found.architecture,
+        usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES
     ), False
 
 

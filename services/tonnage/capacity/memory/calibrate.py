@@ -1,12 +1,14 @@
 """Constants fitted anew from start-up logs, with the spread they leave.
 
 Least squares through the origin for the sampler's rate, medians for the rest; the range is
-where nine in ten logs fell. A class without logs takes its neighbour's figure, never a
-figure that was fitted with logs that were left out.
+where nine in ten logs fell. A class without logs takes its neighbour's figure, one with a
+single log the geometric mean of that log and the neighbour; never a figure that was fitted
+with logs that were left out.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FEWEST_LOGS: Final = 2
-"""No constant is fitted to one report."""
+"""No constant is fitted to one report; a single log only pulls its class away from the neighbour."""
 _LOW_QUANTILE: Final = 0.05
 _HIGH_QUANTILE: Final = 0.95
 
@@ -32,6 +34,10 @@ class Observation:
     value: float
     weight: float = 1.0
     """x of a fit through the origin; 1 for medians."""
+    family: str = ""
+    """Model family of the log."""
+    log: str = ""
+    """Id of the log."""
 
 
 def observed_rate(peak_gib: float, hidden_bytes: float, entries: float) -> float:
@@ -59,6 +65,7 @@ _NEIGHBOURS: Final = {
     "sampler_bytes_old": "sampler_bytes_new",
     "sampler_bytes_new": "sampler_bytes_old",
     "runtime_single_v0": "runtime_single_old",
+    "runtime_pair_v0": "runtime_pair_old",
     "runtime_single_old": "runtime_single_new",
     "runtime_single_new": "runtime_single_old",
     "runtime_pair_old": "runtime_pair_new",
@@ -75,8 +82,19 @@ def calibrate(observations: Sequence[Observation], prior: Constants = DEFAULT) -
     for item in observations:
         by_name.setdefault(item.constant, []).append(item)
     fitted = {name: _fitted(name, found) for name, found in by_name.items() if len(found) >= FEWEST_LOGS}
+    alone = {name: found[0].value for name, found in by_name.items() if len(found) < FEWEST_LOGS}
     for name, other in _NEIGHBOURS.items():
         if name not in fitted and other in fitted:
-            fitted[name] = fitted[other]
+            fitted[name] = _between(alone[name], fitted[other]) if name in alone else fitted[other]
     changes: dict[str, Any] = dict(fitted)
     return replace(prior, **changes)
+
+
+def _between(single: float, neighbour: Fitted) -> Fitted:
+    """Return the geometric mean of one log and the neighbouring class, with the range of both."""
+    return Fitted(
+        value=math.sqrt(single * neighbour.value),
+        low=min(single, neighbour.low),
+        high=max(single, neighbour.high),
+        log_count=1,
+    )

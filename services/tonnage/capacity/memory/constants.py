@@ -37,6 +37,8 @@ class Constants:
     """The same from 0.18 on."""
     runtime_pair_old: Fitted = field(default_factory=lambda: Fitted(value=0.55, low=0.45, high=1.8, log_count=2))
     """With tensor parallelism up to 0.17."""
+    runtime_pair_v0: Fitted = field(default_factory=lambda: Fitted(value=1.4, low=0.45, high=3.58, log_count=1))
+    """With tensor parallelism, vLLM's old engine: one log, pulled towards the class above."""
     runtime_pair_new: Fitted = field(default_factory=lambda: Fitted(value=2.08, low=2.0, high=2.3, log_count=7))
     """With tensor parallelism from 0.18 on, cards joined by NVLink."""
     runtime_pair_pcie: Fitted = field(default_factory=lambda: Fitted(value=0.3, low=0.1, high=0.6, log_count=0))

@@ -25,6 +25,8 @@ _ENGINE_NAMES: Final = {"ik-llama.cpp": "llama.cpp", "ollama": "llama.cpp", "tgi
 _USUAL: Final = {"vllm": Version(0, 19), "sglang": Version(0, 5), "tensorrt-llm": Version(0, 20)}
 _FIRST_WITH_COMPRESSION: Final = Version(0, 20)
 """No earlier release runs models of compressed attention."""
+_USUAL_WITH_STATES: Final = Version(0, 20)
+"""Of eight logs of recurrent hybrids that state a release seven come from this one or a newer one."""
 FIRST_TWO_STEPS: Final = Version(0, 22)
 """From here on two steps are in flight, so a window reserves for both (four logs of two families)."""
 FIRST_V1: Final = Version(0, 8)
@@ -137,6 +139,8 @@ def _version(question: MemoryQuestion, engine: str, filling: _Filling) -> Versio
     usual = _USUAL[engine]
     if engine == "vllm" and question.shape.compression is not None:
         usual = _FIRST_WITH_COMPRESSION
+    elif engine == "vllm" and question.shape.state is not None:
+        usual = _USUAL_WITH_STATES
     what = "not read from " + repr(question.engine_version) if question.engine_version else "not stated"
     filling.note(f"engine_version = {usual} ({what})")
     return usual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tonnage.capacity.memory import overheads
@@ -54,7 +55,7 @@ def _runtime(found: Asked, core: Core) -> Iterator[Observation]:
     if question.tensor_parallel * question.pipeline_parallel > 8:  # noqa: PLR2004 -- one host
         yield Observation(constant="runtime_nodes", value=size)
     elif question.tensor_parallel > 1 and overheads.linked(question.device.id):
-        yield Observation(constant=f"runtime_pair_{age}", value=size)
+        yield Observation(constant="runtime_pair_v0" if setup.v0 else f"runtime_pair_{age}", value=size)
     elif question.tensor_parallel > 1:
         yield Observation(constant="runtime_pair_pcie", value=size)
     elif question.pipeline_parallel > 1:
@@ -91,4 +92,5 @@ def observations(found: Asked) -> list[Observation]:
     except InvalidInput:
         return []
     parts = (_sampler, _runtime, _graphs) if found.question.engine == "vllm" else (_residue,)
-    return [item for part in parts for item in part(found, core)]
+    row = found.row
+    return [replace(item, family=row.family, log=row.id) for part in parts for item in part(found, core)]

@@ -25,6 +25,7 @@ _ACCELERATORS_PER_HOST: Final = 8
 _NO_LINK: Final = frozenset(
     {"rtx", "geforce", "l4", "l40", "l40s", "l20", "a10", "a10g", "a40", "t4", "arc", "rx", "radeon", "jetson", "gb10"}
 )
+_STATE_ROW_WIDTHS: Final = 4
 _LLAMA_CPP_HIDDEN: Final = 20
 """fp32 values of the hidden size a token of the micro-batch needs beside its logits (two models, four logs)."""
 
@@ -57,7 +58,27 @@ def _fitted(found: Fitted, note: str) -> Amount:
 
 
 def forward_bytes(setup: Setup) -> int | None:
-    """Return the forward phase of one step: step tokens x (3 I + h + 2 q) x element bytes, I and q over tp.
+    """Return the forward phase of one step in the layer that needs most; None where the shape has no sizes for it."""
+    found = [size for size in (_feed_forward_bytes(setup), _state_step_bytes(setup)) if size is not None]
+    return max(found, default=None)
+
+
+def _state_step_bytes(setup: Setup) -> int | None:
+    """Return what a recurrent layer holds in a prefill step, over tp.
+
+    Projected, convolved, scanned and gated rows are about four times the convolution's channels;
+    the scan keeps a state in fp32 at the end of every chunk, and the one it starts from.
+    """
+    state = setup.shape.state
+    if state is None:
+        return None
+    rows = _STATE_ROW_WIDTHS * setup.step_tokens * state.conv_channels * setup.model_element_bytes
+    chunks = -(-setup.step_tokens // state.chunk_tokens) if state.chunk_tokens is not None else 1
+    return (rows + 2 * chunks * state.ssm_elements * 4) // setup.question.tensor_parallel
+
+
+def _feed_forward_bytes(setup: Setup) -> int | None:
+    """Return step tokens x (3 I + h + 2 q) x element bytes, I and q over tp.
 
     q is heads x head size. Three start-ups without chunked prefill agree within 2 %.
     """
@@ -182,6 +203,8 @@ def _vllm_runtime(setup: Setup, constants: Constants) -> Amount:
     if question.tensor_parallel > 1:
         if not linked(question.device.id):
             return _fitted(constants.runtime_pair_pcie, "collectives over PCIe")
+        if setup.v0:
+            return _fitted(constants.runtime_pair_v0, "collectives of the old engine")
         return _fitted(constants.runtime_pair_new if new else constants.runtime_pair_old, "collectives")
     if question.pipeline_parallel > 1:
         return _fitted(constants.runtime_stage, "context of a pipeline stage")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _PADDED_WIDTH: Final = 128
 _PADDED_HIDDEN: Final = 256
 """MXFP4 expert kernels on Hopper and Blackwell pad an expert's width and the hidden size to whole tiles."""
+_FP4_WIDE_SCALES: Final = 5 / 8
 _SPLIT_BY_LAYERS: Final = "llama.cpp"
 """Deals whole layers to accelerators and leaves the input embedding on the host."""
 _LATENT_KINDS: Final = frozenset({"int4"})
@@ -93,6 +94,18 @@ class _Bytes:
         return self.embedding + self.head + self.experts + layers + self.tower
 
 
+def _expert_rate(question: MemoryQuestion, kind: WeightFormat) -> float:
+    """Return bytes per expert parameter.
+
+    SGLang holds the scales of 4-bit experts in DeepSeek's 8-bit checkpoints as fp32 except where the card
+    computes in 4 bits itself (``layers/quantization/fp8.py`` of release 0.5.23): 4 + 32/32 bits.
+    """
+    wide = kind.name == "fp8-mxfp4" and question.engine == "sglang"
+    if wide and not (question.device.architecture or "").startswith("Blackwell"):
+        return _FP4_WIDE_SCALES
+    return kind.expert_bytes
+
+
 def _padding(question: MemoryQuestion, kind: WeightFormat, tensor: int) -> float:
     """Return what padding multiplies the experts' bytes by."""
     experts, hidden = question.shape.experts, question.shape.hidden_size
@@ -127,7 +140,7 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
     return _Bytes(
         embedding=0.0 if host else (count.ends_count - count.head_count) * kind.ends_bytes,
         head=count.head_count * kind.ends_bytes,
-        experts=count.expert_count * kind.expert_bytes * _padding(question, kind, question.tensor_parallel),
+        experts=count.expert_count * _expert_rate(question, kind) * _padding(question, kind, question.tensor_parallel),
         attention=count.attention_count * attention,
         split=count.dense_count * kind.dense_bytes * scale + rest,
         copied=count.copied_count * attention,

@@ -89,10 +89,11 @@ def _quantile(ratios: Array) -> float:
 
 def absolute_fit(features: Array, wanted: Array, smoothing: float) -> Array:
     """Return weights of least absolute error by reweighted least squares with a small ridge."""
-    weight = np.ones(len(wanted))
-    found = np.zeros(features.shape[1])
+    weight: Array = np.ones(len(wanted))
+    found: Array = np.zeros(features.shape[1])
     for _ in range(_ROUNDS):
         weighted = features * weight[:, None]
-        found = np.linalg.solve(features.T @ weighted + _RIDGE * np.eye(features.shape[1]), weighted.T @ wanted)
-        weight = 1.0 / np.maximum(np.abs(wanted - features @ found), smoothing)
+        whole: Array = features.T @ weighted + _RIDGE * np.eye(features.shape[1])
+        found = np.asarray(np.linalg.solve(whole, weighted.T @ wanted), dtype=np.float64)
+        weight = np.reciprocal(np.maximum(np.abs(wanted - features @ found), smoothing))
     return found

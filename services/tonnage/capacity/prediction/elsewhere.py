@@ -83,7 +83,7 @@ class ElsewherePredictor:
         half = blend.half_width(case.spread_features)
         if half > self.max_half_width:
             return Refused(f"an interval of x{math.exp(half):.3g} either way says too little")
-        return around(case.base + blend.value(case.features), half)
+        return around(case.base + blend.value(case.features), half, both_sides=case.between)
 
     def cases(
         self, curve: str, traits: Traits, log_loads: Array, *, new_configuration: bool

@@ -91,7 +91,8 @@ class Places:
         each = self.load - self.count
         prefill = self.given - self.out
         columns = (self.load, self.load**2 / 10, self.given, self.out, context, prefill)
-        return np.column_stack((*columns, each * (context - 8) / 3, each * prefill / 3)) * _TREND_SD
+        whole: Array = np.column_stack((*columns, each * (context - 8) / 3, each * prefill / 3)) * _TREND_SD
+        return whole
 
 
 _KIND, _CONFIGURATION, _CURVE, _VARIANT = range(4)

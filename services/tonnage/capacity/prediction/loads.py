@@ -25,11 +25,15 @@ _SMOOTHING: Final = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """A predicted figure and its nominal 90 % interval."""
+    """A predicted figure and its nominal 90 % interval.
+
+    ``both_sides`` tells that request sizes on both sides, with the same output length, were measured at its load.
+    """
 
     value: float
     low: float
     high: float
+    both_sides: bool = False
 
     @property
     def width_ratio(self) -> float:
@@ -37,10 +41,13 @@ class Prediction:
         return (self.high - self.low) / self.value
 
 
-def around(log_value: float, half_width: float) -> Prediction:
+def around(log_value: float, half_width: float, *, both_sides: bool = False) -> Prediction:
     """Return a prediction whose interval lies evenly in logs."""
     return Prediction(
-        value=math.exp(log_value), low=math.exp(log_value - half_width), high=math.exp(log_value + half_width)
+        value=math.exp(log_value),
+        low=math.exp(log_value - half_width),
+        high=math.exp(log_value + half_width),
+        both_sides=both_sides,
     )
 
 

@@ -16,6 +16,12 @@ class Bracket:
     high_load: float
     high_value: float
 
+    def end(self, load: float) -> float | None:
+        """Return the figure at either end, as it is; None between."""
+        if load <= self.low_load:
+            return self.low_value
+        return self.high_value if load >= self.high_load else None
+
     def in_logs(self, load: float) -> float:
         """Return the log of the figure by a straight line in the logs of both."""
         share = math.log(load / self.low_load) / math.log(self.high_load / self.low_load)
@@ -42,12 +48,18 @@ _HALVINGS: Final = 48
 
 def latency_at(bracket: Bracket, load: float) -> float:
     """Return a latency between two loads; between its ends it never turns."""
+    end = bracket.end(load)
+    if end is not None:
+        return end
     straight, logs = bracket.in_loads(load), bracket.in_logs(load)
     return math.exp(STRAIGHT_LATENCY_SHARE * straight + (1 - STRAIGHT_LATENCY_SHARE) * logs)
 
 
 def rate_at(bracket: Bracket, load: float) -> float:
     """Return a throughput between two loads; between its ends it never turns."""
+    end = bracket.end(load)
+    if end is not None:
+        return end
     timed, logs = bracket.in_service_time(load), bracket.in_logs(load)
     return math.exp(SERVICE_TIME_SHARE * timed + (1 - SERVICE_TIME_SHARE) * logs)
 

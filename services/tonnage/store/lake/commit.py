@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from tonnage.errors import StoreDamaged
 from tonnage.store.rows import to_table
+from tonnage.store.schema import SCHEMA_VERSION
 from tonnage.store.texts import compact
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def _commit_rows(changes: Changes) -> list[dict[str, Any]]:
             "namespace": namespace,
             "data_version": changes.data_version,
             "committed_at": changes.now,
-            "what": compact(changes.what(namespace)),
+            "schema_version": SCHEMA_VERSION,
+            **changes.counts(namespace),
         }
         for namespace in changes.namespaces()
     ]

@@ -49,7 +49,7 @@ class Feed:
             raise StoreUnavailable(f"the store in {self._place.folder} has no snapshot")
         return Position(catalog, int(found[0]))
 
-    def check_schema(self) -> None:
+    def _check_schema(self) -> None:
         """Refuse a store whose schema is not this release's; raise ``SchemaTooNew`` or ``StoreUnavailable``."""
         version = schema_version(self._cursor)
         refuse_newer(version, SCHEMA_VERSION)
@@ -71,7 +71,7 @@ class Feed:
         attach(self._cursor, self._place, read_only=True)
         self._catalog = catalog
         try:
-            self.check_schema()
+            self._check_schema()
         except BaseException:
             self._detach()
             raise

@@ -7,13 +7,16 @@ import itertools
 import weakref
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 import pyarrow as pa
 
 from tonnage.store.known import retirement_after
-from tonnage.store.schema import LEVEL, TABLES, sql_columns
+from tonnage.store.lake.commit import rollback
+from tonnage.store.migrations import refuse_newer
+from tonnage.store.schema import LEVEL, SCHEMA_VERSION, TABLES, sql_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +35,14 @@ _POINTS: Final = pa.schema(
     + [TABLES["points"].field(name) for name, _ in LEVEL]
 )
 _RUNS: Final = TABLES["runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Commits:
+    data_version: int
+    schema_version: int
+    run_count: int
+    event_count: int
 
 
 class Generation:
@@ -56,29 +67,37 @@ class Generation:
     def build(self, position: Position) -> None:
         """Copy everything as of a position into the empty tables, sorted; raises ``duckdb.Error``."""
         at = f"AT (VERSION => {position.snapshot_id})"
+        commits = self._commits(f"lake.commits {at}")
         self._fill(f"lake.runs {at}", f"lake.points {at}")
         self._cursor.execute(f"FORCE CHECKPOINT {self.database}")
-        events = self.rows(f"SELECT * FROM lake.run_events {at}")
-        self._note(events, self._newest_version(f"lake.commits {at}") or 0)
+        events = self._fetch(f"SELECT * FROM lake.run_events {at}")
+        self._note(events, commits.data_version)
         self.position = position
 
     def pull(self, position: Position) -> None:
-        """Append what was inserted since; raises ``duckdb.Error``, and then pulling again, or a new copy, is safe."""
+        """Append what was inserted since.
+
+        Raises ``SchemaTooNew``, or ``duckdb.Error``: then pulling again, or a new copy, is safe.
+        """
         first = 0 if self.position is None else self.position.snapshot_id + 1
         span = f"{first}, {position.snapshot_id}"
-        version = self._newest_version(f"lake.table_insertions('commits', {span})")
-        if version is not None:
-            events = self.rows(f"SELECT * FROM lake.table_insertions('run_events', {span})")
-            self._cursor.execute("BEGIN")
-            try:
+        events: list[Row] = []
+        # One transaction: the feed resolves the snapshot once.
+        self._cursor.execute("BEGIN")
+        try:
+            commits = self._commits(f"lake.table_insertions('commits', {span})")
+            if commits.run_count:
                 self._fill(f"lake.table_insertions('runs', {span})", f"lake.table_insertions('points', {span})")
-                self._cursor.execute("COMMIT")
-            except BaseException:
-                self._cursor.execute("ROLLBACK")
-                raise
+            if commits.event_count:
+                events = self._fetch(f"SELECT * FROM lake.table_insertions('run_events', {span})")
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            rollback(self._cursor)
+            raise
+        if commits.data_version:
             # Should the index fail, the copy is made anew: pulling again would append twice.
             self.position = None
-            self._note(events, version)
+            self._note(events, commits.data_version)
         self.position = position
 
     def _fill(self, runs: str, points: str) -> None:
@@ -91,9 +110,21 @@ class Generation:
             f"SELECT {', '.join(_POINTS.names)}, {_SKEY} FROM {points} ORDER BY skey, run_id, point_index"
         )
 
-    def _newest_version(self, commits: str) -> int | None:
-        found = self._cursor.execute(f"SELECT max(data_version) FROM {commits}").fetchone()
-        return None if found is None or found[0] is None else int(found[0])
+    def _commits(self, commits: str) -> _Commits:
+        """Return what some commits hold in sum; 0 where there are none."""
+        found = self._fetch(
+            "SELECT coalesce(max(data_version), 0) AS data_version, "
+            "coalesce(max(schema_version), 0) AS schema_version, "
+            "coalesce(sum(run_count), 0)::BIGINT AS run_count, coalesce(sum(event_count), 0)::BIGINT AS event_count "
+            f"FROM {commits}"
+        )
+        held = _Commits(**found[0])
+        refuse_newer(held.schema_version, SCHEMA_VERSION)
+        return held
+
+    def _fetch(self, sql: str) -> list[Row]:
+        rows: list[Row] = self._cursor.execute(sql).to_arrow_table().to_pylist()
+        return rows
 
     def _note(self, events: Sequence[Row], version: int) -> None:
         """Index what is newer than the last version, and then show it."""

@@ -1,0 +1,134 @@
+"""Every page on the sample data: in pictures, in the dark, on a phone, in Chinese, and without its servers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+from browser_driver import Site, figures, press, running, serving
+from playwright.sync_api import expect
+
+from tonnage.client import messages as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(600)]
+
+VRAM = {
+    "model": "meta-llama/Llama-3.1-70B-Instruct",
+    "accelerator": "h100-sxm-80gb",
+    "engine": "vllm",
+    "tensor_parallel": "4",
+    "request_tokens": "8192",
+    "concurrency": "32",
+}
+
+
+@pytest.fixture(scope="module")
+def seeded(site: Site, root: Path) -> Site:
+    """Return the product with the sample data in its store."""
+    command = [sys.executable, "-m", "tonnage.cli", "ingest", str(root / "bench_data"), "--ingest", site.ingest]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return site
+
+
+@pytest.fixture(scope="module")
+def fingerprint(seeded: Site) -> str:
+    """Return a configuration with many measured loads."""
+    with seeded.planning_client() as client:
+        known = client.list_configurations(pb.ListConfigurationsRequest(page_size=1000)).configurations
+    return max(
+        (one for one in known if not one.missing_for_plan), key=lambda one: one.level_count
+    ).configuration.fingerprint
+
+
+@pytest.fixture
+def plan_address(seeded: Site, new_page: Callable[..., Page]) -> Iterator[str]:
+    """Return the link of the example plan."""
+    page = new_page()
+    page.goto(f"{seeded.ui}/plan")
+    press(page, "example_button")
+    assert int(figures(page, "plan_counts")[0].removeprefix("≤ ")) >= 1
+    yield page.url
+
+
+def test_the_start_page_shows_the_store_and_the_ways_on(
+    seeded: Site, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    page = new_page()
+    page.goto(seeded.ui)
+    assert len(figures(page, "home_store")) == 5
+    picture(page, "start")
+
+
+def test_an_example_leads_to_a_first_plan_in_one_click(
+    plan_address: str, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    for name, options in (
+        ("plan", {}),
+        ("plan-dark", {"scheme": "dark"}),
+        ("plan-phone", {"width": 390, "height": 844}),
+    ):
+        page = new_page(**options)
+        page.goto(plan_address)
+        expect(page.locator(".st-key-plan_curve_chart svg").first).to_be_visible()
+        overflow = page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+        assert overflow <= 0, name
+        picture(page, name, 3600 if name == "plan-phone" else 2200)
+
+
+def test_the_same_link_opens_in_chinese(
+    plan_address: str, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    english, chinese = new_page(), new_page()
+    english.goto(plan_address)
+    chinese.goto(f"{plan_address}&lang=zh")
+    assert figures(chinese, "plan_counts") == figures(english, "plan_counts")
+    expect(chinese.locator("h1")).to_have_text("规划")
+    picture(chinese, "plan-zh")
+
+
+def test_a_curve_is_explored_with_a_limit(
+    seeded: Site, fingerprint: str, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    page = new_page()
+    page.goto(f"{seeded.ui}/benchmarks?" + urlencode({"configuration": fingerprint}))
+    expect(page.locator(".st-key-explorer_chart svg").first).to_be_visible()
+    picture(page, "benchmarks")
+
+
+def test_a_model_is_fitted_term_by_term(
+    seeded: Site, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    page = new_page()
+    page.goto(f"{seeded.ui}/vram?" + urlencode(VRAM))
+    expect(page.locator(".st-key-vram_ledger canvas, .st-key-vram_ledger svg").first).to_be_visible()
+    assert len(figures(page, "vram_figures")) == 4
+    expect(page.locator(".st-key-vram_map canvas, .st-key-vram_map svg").first).to_be_visible()
+    picture(page, "vram")
+
+
+def test_an_outage_in_the_middle_says_what_to_do_and_ends_when_the_service_is_back(
+    root: Path, tmp_path: Path, new_page: Callable[..., Page]
+) -> None:
+    with serving(tmp_path / "data") as (servers, site):
+        app = [sys.executable, "-m", "streamlit", "run", str(root / "ui" / "app.py"), "--server.port", "0"]
+        environment = {"TONNAGE_PLANNING": site.planning, "TONNAGE_INGEST": site.ingest}
+        with running(app, r"http://\S+:\d+", **environment) as (_, line):
+            address = line.split()[-1]
+            page = new_page()
+            page.goto(f"{address}/plan")
+            expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
+            servers.terminate()
+            servers.wait(30)
+            press(page, "plan_button")
+            expect(page.get_by_text("The service does not answer").first).to_be_visible()
+            expect(page.get_by_text("tonnage serve").first).to_be_visible()
+            expect(page.get_by_text("Nothing is stored yet")).to_have_count(0)
