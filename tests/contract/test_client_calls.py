@@ -85,29 +85,29 @@ class _Catalog(catalog_service_pb2_grpc.CatalogServiceServicer):
 class _Ingest(ingest_service_pb2_grpc.IngestServiceServicer):
     """Counts what arrives."""
 
-    def IngestReport(self, request_iterator: Any, context: Any) -> messages.IngestReportResponse:  # noqa: N802
+    def IngestReport(self, request_iterator: Any, context: Any) -> messages.IngestReportResponse:  # noqa: N802 -- the name and shape in the proto
         head = next(request_iterator).metadata
         if head.namespace == "busy":
             fail(context, 8, "busy", reason="OVERLOADED", retry_after_s=2)
         size = sum(len(item.chunk) for item in request_iterator)
         return messages.IngestReportResponse(report_id=f"{head.filename}:{size}:{dict(head.given)}")
 
-    def ConvertReport(self, request_iterator: Any, context: Any) -> messages.ConvertReportResponse:  # noqa: ARG002, N802
+    def ConvertReport(self, request_iterator: Any, context: Any) -> messages.ConvertReportResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         head = next(request_iterator).metadata
         size = sum(len(item.chunk) for item in request_iterator)
         return messages.ConvertReportResponse(report_id=f"{head.filename}:{size}")
 
-    def IngestRuns(self, request_iterator: Any, context: Any) -> messages.IngestRunsResponse:  # noqa: ARG002, N802
+    def IngestRuns(self, request_iterator: Any, context: Any) -> messages.IngestRunsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         next(request_iterator)
         return messages.IngestRunsResponse(stored_level_count=sum(len(item.batch.runs) for item in request_iterator))
 
-    def ListFormats(self, request: Any, context: Any) -> messages.ListFormatsResponse:  # noqa: ARG002, N802
+    def ListFormats(self, request: Any, context: Any) -> messages.ListFormatsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         return messages.ListFormatsResponse(formats=[messages.Format(name="vllm-bench-serve")])
 
     def GetIngestion(self, request: Any, context: Any) -> Any:  # noqa: N802 -- gRPC's name
         fail(context, 5, "no such report", reason="NOT_STORED", kind="report", name=request.report_id)
 
-    def RetractRuns(self, request: Any, context: Any) -> messages.RetractRunsResponse:  # noqa: ARG002, N802
+    def RetractRuns(self, request: Any, context: Any) -> messages.RetractRunsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         return messages.RetractRunsResponse(already_retracted=request.runs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tonnage.capacity.prediction.shapes import Bracket, load_where_latency_reaches, rate_at
@@ -17,7 +18,8 @@ def crossing_requests_per_s(
     """Return the throughput of one replica where the first limit is reached, or None when that cannot be told.
 
     Between the two levels latency and throughput run as ``prediction.shapes`` says, and the failure ratio straight
-    in the log of the load. Each limited statistic must be known on both sides; otherwise the place of the crossing is not known.
+    in the log of the load. Each limited statistic must be known on both sides; otherwise the place of the crossing
+    is not known.
     """
     load = miss.offered_load
     for limit in limits:
@@ -52,7 +54,7 @@ def _failure_load(inside: CurveLevel, miss: CurveLevel, max_failure_ratio: float
     if low is None or high is None:
         return None
     share = _share(max_failure_ratio - low, high - low)
-    return inside.offered_load * (miss.offered_load / inside.offered_load) ** share
+    return inside.offered_load * math.pow(miss.offered_load / inside.offered_load, share)
 
 
 def _share(wanted: float, whole: float) -> float:

@@ -14,7 +14,7 @@ from tonnage.formats.reading.columnar import batches
 from tonnage.formats.reading.fields import as_number, ratio
 from tonnage.formats.reading.http import http_point
 from tonnage.formats.reading.requests import Requests
-from tonnage.formats.reading.statistics import latency
+from tonnage.formats.reading.statistics import latency, overflow_is_infinite
 from tonnage.formats.reading.text import labels, plain_lines
 from tonnage.units import MS_PER_S
 
@@ -59,6 +59,7 @@ class Hey(ToolFormat):
         yield from grouped([point])
 
 
+@overflow_is_infinite
 def _of_rows(source: Source) -> Level:
     requests = Requests()
     for batch in batches(source, ("response-time", "status-code", "offset")):

@@ -17,7 +17,7 @@ from tonnage.formats.reading.http import http_point
 from tonnage.formats.reading.jsontext import whole_document
 from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.requests import Requests
-from tonnage.formats.reading.statistics import block
+from tonnage.formats.reading.statistics import block, overflow_is_infinite
 from tonnage.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class JMeter(ToolFormat):
         yield from grouped([_of_samples(source)] if source.head.kind == "table" else _of_statistics(source))
 
 
+@overflow_is_infinite
 def _of_samples(source: Source) -> Point:
     requests = Requests()
     most_threads: float | None = None

@@ -13,6 +13,7 @@ from tonnage.formats.reading.columnar import Batch, batches
 from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.notes import FAILURES_NOT_REPORTED, note
 from tonnage.formats.reading.requests import Requests
+from tonnage.formats.reading.statistics import overflow_is_infinite
 from tonnage.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class LmBenchmark(ToolFormat):
         yield from grouped([Point(header, level, epoch_s(requests.first_start_s))])
 
 
+@overflow_is_infinite
 def _add(requests: Requests, batch: Batch) -> None:
     launched, finished = batch.numbers("launch_time"), batch.numbers("finish_time")
     generated = batch.numbers("generation_tokens")

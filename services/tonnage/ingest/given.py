@@ -14,9 +14,9 @@ from typing import Any, Final
 from tonnage import catalog, checks
 from tonnage.domain.configuration import FIELD_NAMES, Conditions, Configuration
 from tonnage.domain.measurement import ArrivalKind, TestState
+from tonnage.domain.versions import split_version
 from tonnage.errors import AmbiguousName, InvalidInput, at
 from tonnage.ingest.names import given_accelerator
-from tonnage.ingest.versions import split_version
 
 LABEL_PREFIX: Final = "label."
 LARGEST_GIVEN_COUNT: Final = 200

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage import catalog
 from tonnage.domain.finding import Severity
+from tonnage.domain.versions import split_version
 from tonnage.errors import AmbiguousName, UnknownName
 from tonnage.ingest.notes import note
-from tonnage.ingest.versions import split_version
 
 if TYPE_CHECKING:
     from tonnage.domain.finding import Finding

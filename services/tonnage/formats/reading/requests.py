@@ -12,7 +12,7 @@ import numpy as np
 from tonnage.domain.measurement import Latency, Level, TextWork
 from tonnage.errors import TooLarge
 from tonnage.formats.reading.fields import product, ratio
-from tonnage.formats.reading.statistics import of_values
+from tonnage.formats.reading.statistics import of_values, overflow_is_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +43,7 @@ class Gaps:
         if len(self.exact) > _EXACT_GAP_COUNT:
             self._fold()
 
+    @overflow_is_infinite
     def _fold(self) -> None:
         values = np.frombuffer(self.exact, dtype=np.float64)
         values = values[np.isfinite(values) & (values >= 0)]
@@ -180,5 +181,6 @@ class Requests:
         )
 
 
+@overflow_is_infinite
 def _mean(values: array[float]) -> float | None:
     return float(np.frombuffer(values, dtype=np.float64).mean()) if values else None

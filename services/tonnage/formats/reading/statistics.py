@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tonnage.formats.reading.fields import Fields
 
 _PERCENTILES = (50.0, 90.0, 95.0, 99.0)
+# What overflows on absurd figures becomes infinite, and the lint names it.
+overflow_is_infinite = np.errstate(over="ignore", invalid="ignore")
 
 
 def latency(pick: Callable[[str], float | None], to_ms: float = 1.0) -> Latency:
@@ -33,6 +35,7 @@ def block(fields: Fields, names: Mapping[str, Sequence[str]], to_ms: float = 1.0
     return latency(pick, to_ms)
 
 
+@overflow_is_infinite
 def of_values(values: Sequence[float] | np.ndarray, to_ms: float = 1.0) -> Latency:
     """Return mean and linear-interpolated percentiles of single values; nothing of no values.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tonnage import catalog
+from tonnage.domain.versions import split_version
 from tonnage.errors import AmbiguousName, UnknownName
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def normalized(configuration: Configuration) -> Configuration:
         model=None if stated.model is None else catalog.normalize_model(stated.model),
         accelerator=None if stated.accelerator is None else accelerator_id(stated.accelerator),
         engine=None if stated.engine is None else catalog.normalize_engine(stated.engine),
+        engine_version=None if stated.engine_version is None else split_version(stated.engine_version)[0],
         weight_precision=_precision(stated.weight_precision),
         kv_cache_type=_precision(stated.kv_cache_type),
     )
