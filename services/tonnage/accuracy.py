@@ -19,6 +19,7 @@ from tonnage.capacity.accuracy.rows import rows_of
 from tonnage.capacity.accuracy.summary import as_json
 from tonnage.capacity.memory.accuracy import accuracy
 from tonnage.capacity.memory.accuracy_text import markdown
+from tonnage.capacity.memory.calibrate import Observation
 from tonnage.errors import AmbiguousName, TonnageError, UnknownName
 
 if TYPE_CHECKING:
@@ -59,7 +60,17 @@ class CatalogFacts:
 def judge(path: Path) -> Report:
     """Return how well the model predicts the logs of a CSV; raises ``InvalidInput`` naming what is wrong with it."""
     with path.open(encoding="utf-8", newline="") as file:
-        return accuracy(csv.DictReader(file), CatalogFacts())
+        return accuracy(csv.DictReader(file), CatalogFacts(), known_observations())
+
+
+def known_observations() -> tuple[Observation, ...]:
+    """Return what the logs say that ship with the product."""
+    return tuple(
+        Observation(
+            constant=item.constant, value=item.value, weight=item.weight, family=item.family, log=item.log
+        )
+        for item in catalog.log_figures()
+    )
 
 
 def judge_curves(train: Path, test: Path, leave_out: Sequence[str] = ()) -> CurveReport:

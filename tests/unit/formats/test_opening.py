@@ -93,3 +93,18 @@ def test_a_decimal_comma_can_be_declared_in_the_column_map() -> None:
 def test_an_unknown_decimal_mark_is_refused() -> None:
     with pytest.raises(InvalidInput, match="decimal"):
         of_text("a;b\n1;2\n", column_map={"decimal": "'"})
+
+
+@pytest.mark.parametrize("data", [TEXT.encode(), gzip.compress(TEXT.encode()), zstd(TEXT.encode()), TEXT.encode("utf-16")])
+def test_closing_a_stream_closes_the_file_under_it(data: bytes) -> None:
+    opened: list[io.BytesIO] = []
+
+    def open_raw() -> io.BytesIO:
+        opened.append(io.BytesIO(data))
+        return opened[-1]
+
+    source = open_source(open_raw, filename="x", size_bytes=len(data))
+    with source.open_binary() as stream:
+        stream.read()
+    assert len(opened) == 2
+    assert all(file.closed for file in opened)

@@ -133,6 +133,12 @@ class _Judge:
     def skip(self, row: Row, why: str) -> None:
         self.skipped.append(Skipped(id=row.id, why=why))
 
+    def _add_pool(self, found: Asked, core: Core) -> None:
+        logged = found.row.number("kv_cache_gib")
+        if logged is not None and logged <= 0:
+            self.skip(found.row, "pool: none was made, so it has no relative error; the verdict is judged")
+        self.add(_pool(found, core))
+
     def judge(self, found: Asked, constants: Constants) -> None:
         row = found.row
         try:
@@ -146,14 +152,14 @@ class _Judge:
         elif row.number("weights_gib") is not None:
             self.skip(row, "weights: the log says quantized and not how")
         if whole and core.setup.engine != "llama.cpp":
-            self.add(_pool(found, core))
+            self._add_pool(found, core)
             for score in _cache(found, core):
                 self.add(score)
             verdict = _verdict(found, core)
             if verdict is not None:
                 self.verdicts.append(verdict)
         elif core.setup.engine == "llama.cpp":
-            self.add(_pool(found, core))
+            self._add_pool(found, core)
             for score in _cache(found, core):
                 self.add(score)
         elif row.text("outcome") or row.number("kv_cache_gib") is not None:

@@ -78,11 +78,12 @@ def _declared(column_map: dict[str, str]) -> dict[str, str]:
 
 
 class _Guarded(io.RawIOBase):
-    """Hands on what ``inner`` gives, up to a limit; a library's fault becomes ours."""
+    """Hands on what ``inner`` gives, up to a limit; a library's fault becomes ours. Closes ``raw`` with it."""
 
-    def __init__(self, inner: IO[bytes], limit_bytes: int, what: str) -> None:
+    def __init__(self, inner: IO[bytes], limit_bytes: int, what: str, raw: IO[bytes]) -> None:
         super().__init__()
         self._inner = inner
+        self._raw = raw
         self._left_bytes = limit_bytes
         self._limit_bytes = limit_bytes
         self._what = what
@@ -109,6 +110,7 @@ class _Guarded(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._inner.close()
+            self._raw.close()
         super().close()
 
 
@@ -171,11 +173,11 @@ def _decompressed(raw: IO[bytes], limit_bytes: int) -> IO[bytes]:
             )
     if magic.startswith(_GZIP_MAGIC):
         opened = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-        return _buffered(_Guarded(opened, limit_bytes, "gzip"))
+        return _buffered(_Guarded(opened, limit_bytes, "gzip", stream))
     if magic.startswith(_ZSTD_MAGIC):
         opened = cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd"))
-        return _buffered(_Guarded(opened, limit_bytes, "zstd"))
-    return _buffered(_Guarded(stream, limit_bytes, "input"))
+        return _buffered(_Guarded(opened, limit_bytes, "zstd", stream))
+    return _buffered(_Guarded(stream, limit_bytes, "input", stream))
 
 
 def _decoded(stream: IO[bytes]) -> IO[bytes]:

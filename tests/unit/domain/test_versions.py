@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tonnage.ingest.versions import split_version
+from tonnage.domain.versions import split_version
 
 
 @pytest.mark.parametrize(
