@@ -8,12 +8,11 @@ import inspect
 import re
 import subprocess
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
-import grpc
 import pytest
-from builders_client import SERVICES, fail, serving
+from builders_client import SERVICES, serving
+from builders_servicers import SmallCatalog, SmallIngest, SmallPlanning
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
@@ -29,101 +28,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Planning(planning_service_pb2_grpc.PlanningServiceServicer):
-    """Answers with what it was asked, or fails as told by the namespace."""
-
-    def __init__(self) -> None:
-        self.metadata: dict[str, Any] = {}
-        self.calls = 0
-        self.release = threading.Event()
-
-    def PlanCapacity(self, request: Any, context: Any) -> messages.PlanCapacityResponse:  # noqa: N802 -- gRPC's name
-        self.calls += 1
-        self.metadata = dict(context.invocation_metadata())
-        if request.namespace == "refused":
-            fail(context, 3, "workload.model: no", reason="INVALID_INPUT", violations=(("workload.model", "no"),))
-        if request.namespace == "flaky" and self.calls == 1:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "restarting")
-        if request.namespace == "slow":
-            self.release.wait(5)
-        plan = messages.Plan(verdict=messages.PLAN_VERDICT_NOT_KNOWN)
-        plan.request.workload.CopyFrom(request.workload)
-        return messages.PlanCapacityResponse(plan=plan)
-
-    def ExplorePlans(self, request: Any, context: Any) -> Iterator[messages.ExplorePlansResponse]:  # noqa: N802 -- gRPC's name
-        for index in range(len(request.axes)):
-            yield messages.ExplorePlansResponse(index=index)
-        if request.base.namespace == "endless":
-            context.add_callback(self.release.set)
-            while context.is_active():
-                yield messages.ExplorePlansResponse()
-        if request.base.namespace == "refused":
-            fail(context, 3, "axes: no", reason="INVALID_INPUT", violations=(("axes", "no"),))
-
-    def _unserved(self, request: Any, context: Any) -> Any:  # noqa: ARG002 -- gRPC's shape
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, "not here")
-
-    FitVram = EstimateTokenDemand = ComputeUtilization = EstimateServerCount = _unserved
-    ComparePlans = ReplayPlan = _unserved
-
-
-class _Catalog(catalog_service_pb2_grpc.CatalogServiceServicer):
-    """Three models, a page at a time."""
-
-    def ListModels(self, request: Any, context: Any) -> messages.ListModelsResponse:  # noqa: ARG002, N802 -- gRPC's
-        at = int(request.page_token or 0)
-        return messages.ListModelsResponse(
-            models=[messages.Model(id=f"{request.query}{at}")], next_page_token=str(at + 1) if at < 2 else ""
-        )
-
-    def GetModel(self, request: Any, context: Any) -> Any:  # noqa: N802 -- gRPC's name
-        raise NotImplementedError
-
-    ListAccelerators = GetModel
-
-
-class _Ingest(ingest_service_pb2_grpc.IngestServiceServicer):
-    """Counts what arrives."""
-
-    def IngestReport(self, request_iterator: Any, context: Any) -> messages.IngestReportResponse:  # noqa: N802 -- the name and shape in the proto
-        head = next(request_iterator).metadata
-        if head.namespace == "busy":
-            fail(context, 8, "busy", reason="OVERLOADED", retry_after_s=2)
-        size = sum(len(item.chunk) for item in request_iterator)
-        return messages.IngestReportResponse(report_id=f"{head.filename}:{size}:{dict(head.given)}")
-
-    def ConvertReport(self, request_iterator: Any, context: Any) -> messages.ConvertReportResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
-        head = next(request_iterator).metadata
-        size = sum(len(item.chunk) for item in request_iterator)
-        return messages.ConvertReportResponse(report_id=f"{head.filename}:{size}")
-
-    def IngestRuns(self, request_iterator: Any, context: Any) -> messages.IngestRunsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
-        next(request_iterator)
-        return messages.IngestRunsResponse(stored_level_count=sum(len(item.batch.runs) for item in request_iterator))
-
-    def ListFormats(self, request: Any, context: Any) -> messages.ListFormatsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
-        return messages.ListFormatsResponse(formats=[messages.Format(name="vllm-bench-serve")])
-
-    def GetIngestion(self, request: Any, context: Any) -> Any:  # noqa: N802 -- gRPC's name
-        fail(context, 5, "no such report", reason="NOT_STORED", kind="report", name=request.report_id)
-
-    def RetractRuns(self, request: Any, context: Any) -> messages.RetractRunsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
-        return messages.RetractRunsResponse(already_retracted=request.runs)
+@pytest.fixture
+def planning() -> SmallPlanning:
+    return SmallPlanning()
 
 
 @pytest.fixture
-def planning() -> _Planning:
-    return _Planning()
-
-
-@pytest.fixture
-def target(planning: _Planning) -> Iterator[str]:
+def target(planning: SmallPlanning) -> Iterator[str]:
     state = health.HealthServicer()
     state.set("", health_pb2.HealthCheckResponse.SERVING)
     with serving(
         (planning_service_pb2_grpc.add_PlanningServiceServicer_to_server, planning),
-        (catalog_service_pb2_grpc.add_CatalogServiceServicer_to_server, _Catalog()),
-        (ingest_service_pb2_grpc.add_IngestServiceServicer_to_server, _Ingest()),
+        (catalog_service_pb2_grpc.add_CatalogServiceServicer_to_server, SmallCatalog()),
+        (ingest_service_pb2_grpc.add_IngestServiceServicer_to_server, SmallIngest()),
         (health_pb2_grpc.add_HealthServicer_to_server, state),
     ) as where:
         yield where
@@ -206,19 +123,19 @@ def test_a_refusal_is_our_error_with_the_fields(target: str) -> None:
         assert (error.reason, error.request_id) == ("INVALID_INPUT", "req-1")
 
 
-def test_a_server_that_says_unavailable_once_is_asked_again(target: str, planning: _Planning) -> None:
+def test_a_server_that_says_unavailable_once_is_asked_again(target: str, planning: SmallPlanning) -> None:
     with PlanningClient(target) as client:
         client.plan_capacity(_request("flaky"))
     assert planning.calls == 2
 
 
-def test_a_refusal_is_not_asked_again(target: str, planning: _Planning) -> None:
+def test_a_refusal_is_not_asked_again(target: str, planning: SmallPlanning) -> None:
     with PlanningClient(target) as client, pytest.raises(errors.BadInput):
         client.plan_capacity(_request("refused"))
     assert planning.calls == 1
 
 
-def test_a_slow_server_meets_the_deadline(target: str, planning: _Planning) -> None:
+def test_a_slow_server_meets_the_deadline(target: str, planning: SmallPlanning) -> None:
     for error in _planned(target, lambda client: client.plan_capacity(_request("slow")), timeout_s=0.2):
         assert isinstance(error, errors.DeadlineExceeded)
         assert target in str(error)
@@ -238,7 +155,7 @@ def test_an_rpc_the_server_lacks_is_not_available(target: str) -> None:
         assert isinstance(error, errors.NotAvailable)
 
 
-def test_the_token_is_sent(target: str, planning: _Planning) -> None:
+def test_the_token_is_sent(target: str, planning: SmallPlanning) -> None:
     _planned(target, lambda client: client.plan_capacity(_request()), token="s3cret")  # noqa: S106 -- a test's
     assert planning.metadata["authorization"] == "Bearer s3cret"
 
@@ -260,7 +177,7 @@ def test_a_stream_is_yielded_as_it_comes_and_ends_in_our_error(target: str) -> N
         assert error.violations[0].field == "axes"
 
 
-def test_leaving_a_stream_cancels_the_call(target: str, planning: _Planning) -> None:
+def test_leaving_a_stream_cancels_the_call(target: str, planning: SmallPlanning) -> None:
     request = messages.ExplorePlansRequest(base=messages.PlanCapacityRequest(namespace="endless"))
     with PlanningClient(target) as client:
         stream = client.explore_plans(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -121,13 +122,12 @@ def test_a_kept_plan_replays_to_the_same_answer(servers: Servers) -> None:
 
 def a_table(folder: Path, place: int) -> Path:
     """Write one operating point in our own columns, another for each place."""
-    columns = "model,engine,weight_precision,accelerator,accelerators_per_replica,tensor_parallel,replicas_under_test"
-    figures = (
-        "concurrency,input_tokens_mean,output_tokens_mean,requests_per_s,ttft_mean_ms,completed_count,failed_count"
-    )
+    identity = "model,engine,weight_precision,accelerator,accelerators_per_replica,tensor_parallel"
+    load = "replicas_under_test,concurrency,input_tokens_mean,output_tokens_mean"
+    figures = "requests_per_s,ttft_mean_ms,completed_count,failed_count"
     file = folder / f"point-{place}.csv"
     row = f"example/tiny-{place},vllm,bf16,h100-sxm-80gb,1,1,1,4,1000,100,{place + 1},250,1000,0"
-    file.write_text(f"{columns},{figures}\n{row}\n")
+    file.write_text(f"{identity},{load},{figures}\n{row}\n")
     return file
 
 
@@ -144,15 +144,25 @@ def tiny_plan(servers: Servers, place: int) -> plan_pb2.Plan:
     return servers.planning.PlanCapacity(request, timeout=10).plan
 
 
+def is_planned(servers: Servers, place: int) -> bool:
+    """Tell whether a plan stands on the point of one place."""
+    return bool(tiny_plan(servers, place).candidates)
+
+
+def is_gone(servers: Servers, place: int) -> bool:
+    """Tell whether nothing of the point of one place is in the plan."""
+    return not tiny_plan(servers, place).evidence_runs
+
+
 def test_points_come_into_plans_and_leave_them_within_a_second(tmp_path: Path) -> None:
     seen, gone = [], []
     with both_servers(tmp_path) as servers:
         for place in range(6):
             (receipt,) = servers.ingest.ingest_report(a_table(tmp_path, place)).runs
-            seen.append(seconds_until(lambda now=place: bool(tiny_plan(servers, now).candidates), within_s=20))
+            seen.append(seconds_until(partial(is_planned, servers, place), within_s=20))
             retraction = ingest_service_pb2.RetractRunsRequest(runs=[receipt.run], reason="wrong card")
             servers.ingest.retract_runs(retraction)
-            gone.append(seconds_until(lambda now=place: not tiny_plan(servers, now).evidence_runs, within_s=20))
+            gone.append(seconds_until(partial(is_gone, servers, place), within_s=20))
             kept = servers.benchmark.GetRun(benchmark_service_pb2.GetRunRequest(name=receipt.run), timeout=10)
             assert kept.retired == "RETRACTED"
             plan = tiny_plan(servers, place)

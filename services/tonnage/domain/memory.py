@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tonnage import checks
+from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tonnage.domain.finding import Finding, Origin
@@ -177,11 +178,24 @@ class MemoryQuestion:
     """Tokens a draft proposes per step; None is no speculative decoding."""
     inventory: WeightInventory | None = None
     """Exact tensor bytes of the checkpoint, where its index or header was read."""
+    lora_slot_count: int | None = None
+    """Adapters kept on the accelerator at once; stated together with ``lora_rank``."""
+    lora_rank: int | None = None
+    """Largest rank of an adapter."""
+    draft_weights_bytes: int | None = None
+    """Weights of a draft model on one accelerator."""
+    language_only: bool | None = None
+    """Image and audio inputs are off, so towers are not loaded; None means on."""
 
     def __post_init__(self) -> None:
         """Hold counts and the utilization to their ranges."""
         checks.count("foreign_bytes", self.foreign_bytes, least=0)
         checks.count("draft_token_count", self.draft_token_count, least=0)
+        checks.count("draft_weights_bytes", self.draft_weights_bytes, least=0)
+        for key, other in (("lora_rank", "lora_slot_count"), ("lora_slot_count", "lora_rank")):
+            checks.count(key, getattr(self, key))
+            if getattr(self, key) is None and getattr(self, other) is not None:
+                raise InvalidInput.field(key, None, f"is required with {other} and absent", "state both")
         for key in (
             "accelerator_count",
             "max_model_len",

@@ -57,7 +57,7 @@ class AiBrix(ToolFormat):
 
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield the level of a client's file, or those of a profile."""
-        yield from grouped([_client(source)] if source.head.keys >= _CLIENT else _profile(source))
+        yield from grouped(_client(source) if source.head.keys >= _CLIENT else _profile(source))
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ class _Row(msgspec.Struct, frozen=True):
     tpot: float | None = None
 
 
-def _client(source: Source) -> Point:
+def _client(source: Source) -> list[Point]:
     requests = Requests()
     for row in typed_lines(source, _Row):
         requests.completed(
@@ -78,7 +78,8 @@ def _client(source: Source) -> Point:
             input_tokens=row.prompt_tokens,
             output_tokens=row.output_tokens,
         )
-    return Point(_header(_MIXED), requests.level(duration_s=None, failures_known=False))
+    level = requests.level(duration_s=None, failures_known=False)
+    return [] if requests.is_empty else [Point(_header(_MIXED), level)]
 
 
 def _profile(source: Source) -> Iterator[Point]:

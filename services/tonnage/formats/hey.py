@@ -53,14 +53,16 @@ class Hey(ToolFormat):
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield the one level of a run."""
         if source.head.columns[:1] == ("response-time",):
-            point = http_point(type(self), _of_rows(source))
+            requests = _of_rows(source)
+            level = requests.level(duration_s=requests.duration_s, failures_known=True)
+            points = [] if requests.is_empty else [http_point(type(self), level)]
         else:
-            point = http_point(type(self), _of_text(source), with_failures=True)
-        yield from grouped([point])
+            points = [http_point(type(self), _of_text(source), with_failures=True)]
+        yield from grouped(points)
 
 
 @overflow_is_infinite
-def _of_rows(source: Source) -> Level:
+def _of_rows(source: Source) -> Requests:
     requests = Requests()
     for batch in batches(source, ("response-time", "status-code", "offset")):
         took_s, codes = batch.numbers("response-time"), batch.numbers("status-code")
@@ -69,7 +71,7 @@ def _of_rows(source: Source) -> Level:
         requests.failed_count += int((~good).sum())
         ends = batch.numbers("offset") + took_s
         requests.span_rows(np.zeros_like(ends), ends)
-    return requests.level(duration_s=requests.duration_s, failures_known=True)
+    return requests
 
 
 def _of_text(source: Source) -> Level:

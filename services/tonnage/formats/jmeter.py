@@ -67,11 +67,11 @@ class JMeter(ToolFormat):
 
     def read(self, source: Source) -> Iterator[Run | Finding]:
         """Yield the level of a JTL, or one for each label and the total of a dashboard."""
-        yield from grouped([_of_samples(source)] if source.head.kind == "table" else _of_statistics(source))
+        yield from grouped(_of_samples(source) if source.head.kind == "table" else _of_statistics(source))
 
 
 @overflow_is_infinite
-def _of_samples(source: Source) -> Point:
+def _of_samples(source: Source) -> list[Point]:
     requests = Requests()
     most_threads: float | None = None
     parents: set[str] = set()
@@ -85,10 +85,12 @@ def _of_samples(source: Source) -> Point:
         good = batch.texts("success")[own] == "true"
         requests.completed_rows(e2e_ms=took_ms[good], count=int(good.sum()))
         requests.failed_count += int((~good).sum())
+    if requests.is_empty:
+        return []
     level = requests.level(duration_s=requests.duration_s, failures_known=True, concurrency=most_threads)
     sent = requests.completed_count + requests.failed_count
     level = replace(level, reported_requests_per_s=ratio(sent, requests.duration_s))
-    return http_point(JMeter, level, measured_at=epoch_s(requests.first_start_s), is_pool=len(parents) > 1)
+    return [http_point(JMeter, level, measured_at=epoch_s(requests.first_start_s), is_pool=len(parents) > 1)]
 
 
 def _own(batch: Batch, parents: set[str]) -> np.ndarray:

@@ -60,7 +60,7 @@ class LlmPerf(ToolFormat):
 
 def _points(source: Source) -> Iterator[Point]:
     if source.head.kind == "json-array":
-        yield _individual(source)
+        yield from _individual(source)
         return
     report = Fields(whole_document(source))
     if any(isinstance(value, dict) and _SUMMARY_MARK in value for value in report.data.values()):
@@ -109,8 +109,8 @@ def _latency(summary: Fields, name: str) -> Latency:
     return latency(pick, MS_PER_S)
 
 
-def _individual(source: Source) -> Point:
-    """Return the level of single responses; they carry no clock, so there is neither duration nor rate."""
+def _individual(source: Source) -> Iterator[Point]:
+    """Yield the level of single responses; they carry no clock, so there is neither duration nor rate."""
     requests = Requests()
     for place, value in elements(source):
         row = Fields(value, place)
@@ -124,7 +124,8 @@ def _individual(source: Source) -> Point:
             output_tokens=row.number("number_output_tokens"),
         )
     header = Run(tool=LlmPerf.name, metric_definitions=LlmPerf.metric_definitions, levels=())
-    return Point(header, requests.level(duration_s=None, failures_known=True))
+    if not requests.is_empty:
+        yield Point(header, requests.level(duration_s=None, failures_known=True))
 
 
 FORMAT: Final = LlmPerf()

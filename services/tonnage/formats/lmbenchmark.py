@@ -69,6 +69,8 @@ class LmBenchmark(ToolFormat):
             levels=(),
             findings=(FAILURES_NOT_REPORTED, _NEW_TEXT_ALONE),
         )
+        if requests.is_empty:
+            return
         level = requests.level(duration_s=requests.duration_s, failures_known=False)
         yield from grouped([Point(header, level, epoch_s(requests.first_start_s))])
 

@@ -486,6 +486,10 @@ class MemoryQuestion(_message.Message):
     FOREIGN_BYTES_FIELD_NUMBER: _builtins.int
     DRAFT_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     CHECKPOINT_HEADERS_FIELD_NUMBER: _builtins.int
+    LORA_SLOT_COUNT_FIELD_NUMBER: _builtins.int
+    LORA_RANK_FIELD_NUMBER: _builtins.int
+    DRAFT_WEIGHTS_BYTES_FIELD_NUMBER: _builtins.int
+    LANGUAGE_ONLY_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Catalog id."""
     config_json: _builtins.bytes
@@ -522,6 +526,14 @@ class MemoryQuestion(_message.Message):
     """Memory other processes hold on the accelerator, bytes."""
     draft_token_count: _builtins.int
     """Tokens a draft model proposes per step; absent means no speculative decoding."""
+    lora_slot_count: _builtins.int
+    """Adapters kept on the accelerator at once, at least 1; needs lora_rank."""
+    lora_rank: _builtins.int
+    """Largest rank of an adapter, at least 1; needs lora_slot_count."""
+    draft_weights_bytes: _builtins.int
+    """Weights of a draft model on one accelerator, bytes."""
+    language_only: _builtins.bool
+    """Image and audio inputs are switched off, so towers are not loaded; absent means on."""
     @_builtins.property
     def shape(self) -> Global___ModelShape: ...
     @_builtins.property
@@ -561,10 +573,14 @@ class MemoryQuestion(_message.Message):
         foreign_bytes: _builtins.int | None = ...,
         draft_token_count: _builtins.int | None = ...,
         checkpoint_headers: _abc.Iterable[_builtins.bytes] | None = ...,
+        lora_slot_count: _builtins.int | None = ...,
+        lora_rank: _builtins.int | None = ...,
+        draft_weights_bytes: _builtins.int | None = ...,
+        language_only: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "foreign_bytes", b"foreign_bytes", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_draft_weights_bytes", b"_draft_weights_bytes", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_language_only", b"_language_only", "_lora_rank", b"_lora_rank", "_lora_slot_count", b"_lora_slot_count", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "draft_weights_bytes", b"draft_weights_bytes", "eager", b"eager", "foreign_bytes", b"foreign_bytes", "language_only", b"language_only", "lora_rank", b"lora_rank", "lora_slot_count", b"lora_slot_count", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "checkpoint_headers", b"checkpoint_headers", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "foreign_bytes", b"foreign_bytes", "kv_cache_type", b"kv_cache_type", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count", "_block_tokens", b"_block_tokens", "_chunked_prefill", b"_chunked_prefill", "_concurrency", b"_concurrency", "_draft_token_count", b"_draft_token_count", "_draft_weights_bytes", b"_draft_weights_bytes", "_eager", b"_eager", "_foreign_bytes", b"_foreign_bytes", "_language_only", b"_language_only", "_lora_rank", b"_lora_rank", "_lora_slot_count", b"_lora_slot_count", "_max_model_len", b"_max_model_len", "_max_num_batched_tokens", b"_max_num_batched_tokens", "_max_num_seqs", b"_max_num_seqs", "_memory_utilization_ratio", b"_memory_utilization_ratio", "_request_tokens", b"_request_tokens", "accelerator", b"accelerator", "accelerator_count", b"accelerator_count", "block_tokens", b"block_tokens", "checkpoint_headers", b"checkpoint_headers", "chunked_prefill", b"chunked_prefill", "concurrency", b"concurrency", "config_json", b"config_json", "declared", b"declared", "declared_device", b"declared_device", "device", b"device", "draft_token_count", b"draft_token_count", "draft_weights_bytes", b"draft_weights_bytes", "eager", b"eager", "engine", b"engine", "engine_version", b"engine_version", "foreign_bytes", b"foreign_bytes", "kv_cache_type", b"kv_cache_type", "language_only", b"language_only", "lora_rank", b"lora_rank", "lora_slot_count", b"lora_slot_count", "max_model_len", b"max_model_len", "max_num_batched_tokens", b"max_num_batched_tokens", "max_num_seqs", b"max_num_seqs", "memory_utilization_ratio", b"memory_utilization_ratio", "model", b"model", "model_source", b"model_source", "parallelism", b"parallelism", "request_tokens", b"request_tokens", "shape", b"shape", "weight_precision", b"weight_precision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__accelerator_count: _TypeAlias = _typing.Literal["accelerator_count"]  # noqa: Y015
     _WhichOneofArgType__accelerator_count: _TypeAlias = _typing.Literal["_accelerator_count", b"_accelerator_count"]  # noqa: Y015
@@ -576,10 +592,18 @@ class MemoryQuestion(_message.Message):
     _WhichOneofArgType__concurrency: _TypeAlias = _typing.Literal["_concurrency", b"_concurrency"]  # noqa: Y015
     _WhichOneofReturnType__draft_token_count: _TypeAlias = _typing.Literal["draft_token_count"]  # noqa: Y015
     _WhichOneofArgType__draft_token_count: _TypeAlias = _typing.Literal["_draft_token_count", b"_draft_token_count"]  # noqa: Y015
+    _WhichOneofReturnType__draft_weights_bytes: _TypeAlias = _typing.Literal["draft_weights_bytes"]  # noqa: Y015
+    _WhichOneofArgType__draft_weights_bytes: _TypeAlias = _typing.Literal["_draft_weights_bytes", b"_draft_weights_bytes"]  # noqa: Y015
     _WhichOneofReturnType__eager: _TypeAlias = _typing.Literal["eager"]  # noqa: Y015
     _WhichOneofArgType__eager: _TypeAlias = _typing.Literal["_eager", b"_eager"]  # noqa: Y015
     _WhichOneofReturnType__foreign_bytes: _TypeAlias = _typing.Literal["foreign_bytes"]  # noqa: Y015
     _WhichOneofArgType__foreign_bytes: _TypeAlias = _typing.Literal["_foreign_bytes", b"_foreign_bytes"]  # noqa: Y015
+    _WhichOneofReturnType__language_only: _TypeAlias = _typing.Literal["language_only"]  # noqa: Y015
+    _WhichOneofArgType__language_only: _TypeAlias = _typing.Literal["_language_only", b"_language_only"]  # noqa: Y015
+    _WhichOneofReturnType__lora_rank: _TypeAlias = _typing.Literal["lora_rank"]  # noqa: Y015
+    _WhichOneofArgType__lora_rank: _TypeAlias = _typing.Literal["_lora_rank", b"_lora_rank"]  # noqa: Y015
+    _WhichOneofReturnType__lora_slot_count: _TypeAlias = _typing.Literal["lora_slot_count"]  # noqa: Y015
+    _WhichOneofArgType__lora_slot_count: _TypeAlias = _typing.Literal["_lora_slot_count", b"_lora_slot_count"]  # noqa: Y015
     _WhichOneofReturnType__max_model_len: _TypeAlias = _typing.Literal["max_model_len"]  # noqa: Y015
     _WhichOneofArgType__max_model_len: _TypeAlias = _typing.Literal["_max_model_len", b"_max_model_len"]  # noqa: Y015
     _WhichOneofReturnType__max_num_batched_tokens: _TypeAlias = _typing.Literal["max_num_batched_tokens"]  # noqa: Y015
@@ -605,9 +629,17 @@ class MemoryQuestion(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_token_count) -> _WhichOneofReturnType__draft_token_count | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__draft_weights_bytes) -> _WhichOneofReturnType__draft_weights_bytes | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__eager) -> _WhichOneofReturnType__eager | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__foreign_bytes) -> _WhichOneofReturnType__foreign_bytes | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__language_only) -> _WhichOneofReturnType__language_only | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lora_rank) -> _WhichOneofReturnType__lora_rank | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__lora_slot_count) -> _WhichOneofReturnType__lora_slot_count | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_model_len) -> _WhichOneofReturnType__max_model_len | None: ...
     @_typing.overload

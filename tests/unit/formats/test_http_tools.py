@@ -8,6 +8,7 @@ import pytest
 from builders_formats import only_level, runs_of
 
 from tonnage.domain.measurement import Latency, Level
+from tonnage.errors import MalformedReport
 
 
 def k6(**metrics: object) -> Level:
@@ -218,3 +219,18 @@ def test_perf_analyzer_rows_are_by_cap_or_by_rate(first: str, axis: str) -> None
     level = only_level(f"{first},Inferences/Second,p50 latency,p99 latency\n4,80.5,13891,21018\n")
     assert getattr(level, axis) == 4.0
     assert (level.e2e.p50_ms, level.e2e.p99_ms) == (13.891, 21.018)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n",
+        "timeStamp,elapsed,label,success\n",
+        "prompt_tokens,generation_tokens,ttft,generation_time,launch_time,finish_time\n",
+        '{"metadata": {"benchmark_phase": "warmup"}, "metrics": {}}\n',
+    ],
+    ids=["hey", "jmeter", "lmbenchmark", "aiperf"],
+)
+def test_a_file_of_no_request_is_no_level(text: str) -> None:
+    with pytest.raises(MalformedReport, match="no load level"):
+        runs_of(text)

@@ -95,7 +95,9 @@ def test_an_unknown_decimal_mark_is_refused() -> None:
         of_text("a;b\n1;2\n", column_map={"decimal": "'"})
 
 
-@pytest.mark.parametrize("data", [TEXT.encode(), gzip.compress(TEXT.encode()), zstd(TEXT.encode()), TEXT.encode("utf-16")])
+@pytest.mark.parametrize(
+    "data", [TEXT.encode(), gzip.compress(TEXT.encode()), zstd(TEXT.encode()), TEXT.encode("utf-16")]
+)
 def test_closing_a_stream_closes_the_file_under_it(data: bytes) -> None:
     opened: list[io.BytesIO] = []
 

@@ -17,7 +17,9 @@ from tonnage.store.lake.writer import LakeWriter
 from tonnage.store.url import EmbeddedPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from tonnage.store.lake.generation import Row
 
 ENGINES = ("vllm", "sglang", "tgi")
 KEYS = [("default", a_configuration(engine=engine).fingerprint) for engine in ENGINES]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.accuracy.rows import METRICS, Row
@@ -88,32 +89,51 @@ def accuracy(train: Sequence[Row], test: Sequence[Row], leave_out: Sequence[Leav
     rows are taken out all the same.
     """
     scores: list[Scored] = []
-    for one in leave_out or (None,):
-        for metric in METRICS:
-            scores.extend(_of_metric(metric, train, test, one))
-        if one in {None, LeaveOut.POINT}:
-            scores.extend(_of_q_slo(train, test))
+    ways = tuple(leave_out) or (None,)
+    for metric in METRICS:
+        predictors = _Predictors(metric, train)
+        for one in ways:
+            scores.extend(_of_metric(predictors, train, test, one))
+    if {None, LeaveOut.POINT} & set(ways):
+        scores.extend(_of_q_slo(train, test))
     judged = {score.row for score in scores}
     refusals = Counter(score.refused for score in scores if score.predicted is None)
     return CurveReport(tuple(scores), len({row.index for row in test} - judged), tuple(leave_out), dict(refusals))
 
 
-def _of_metric(metric: str, train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None) -> Iterable[Scored]:
-    samples = [sample for row in train if (sample := row.sample(metric)) is not None]
+class _Predictors:
+    """The predictors of one metric, each fitted when it is first asked."""
+
+    def __init__(self, metric: str, train: Sequence[Row]) -> None:
+        self.metric = metric
+        self._samples = [sample for row in train if (sample := row.sample(metric)) is not None]
+
+    @cached_property
+    def between(self) -> LoadPredictor:
+        """Return what predicts between loads."""
+        rate = self.metric == "throughput"
+        return LoadPredictor.fitted(self._samples, rate=rate, max_half_width=_MAX_HALF_WIDTH[self.metric])
+
+    @cached_property
+    def elsewhere(self) -> ElsewherePredictor:
+        """Return what predicts other request sizes and configurations."""
+        prefill = self.metric in _PREFILL
+        offset = Offset(float(self.metric == "throughput"), _INPUT_POWER if prefill else 0.0)
+        layers = PREFILL_LAYERS if prefill else DECODE_LAYERS
+        return ElsewherePredictor.fitted(self._samples, layers, offset, _MAX_HALF_WIDTH_ELSEWHERE[self.metric])
+
+
+def _of_metric(
+    predictors: _Predictors, train: Sequence[Row], test: Sequence[Row], leave_out: LeaveOut | None
+) -> Iterable[Scored]:
+    metric = predictors.metric
     asked = [row for row in test if metric in row.figures]
-    by_kind = _kinds(metric, train, asked, leave_out)
-    between = by_kind.pop(Kind.BETWEEN_LOADS, [])
-    if between:
-        predictor = LoadPredictor.fitted(samples, rate=metric == "throughput", max_half_width=_MAX_HALF_WIDTH[metric])
-        for row in between:
-            yield _scored(Kind.BETWEEN_LOADS, metric, row, predictor.predict(row.curve, row.traits, row.load))
-    if not any(by_kind.values()):
-        return
-    layers = PREFILL_LAYERS if metric in _PREFILL else DECODE_LAYERS
-    offset = Offset(float(metric == "throughput"), _INPUT_POWER if metric in _PREFILL else 0.0)
-    elsewhere = ElsewherePredictor.fitted(samples, layers, offset, _MAX_HALF_WIDTH_ELSEWHERE[metric])
-    for kind, rows in by_kind.items():
-        yield from _elsewhere(kind, metric, rows, elsewhere)
+    for kind, rows in _kinds(metric, train, asked, leave_out).items():
+        if kind is Kind.BETWEEN_LOADS:
+            for row in rows:
+                yield _scored(kind, metric, row, predictors.between.predict(row.curve, row.traits, row.load))
+        else:
+            yield from _elsewhere(kind, metric, rows, predictors.elsewhere)
 
 
 def _elsewhere(kind: Kind, metric: str, rows: Sequence[Row], predictor: ElsewherePredictor) -> Iterable[Scored]:

@@ -56,6 +56,9 @@ def _weights(setup: Setup, constants: Constants) -> tuple[Amount, RankWeights | 
     tables: tuple[tuple[str, int], ...] = (("position tables", overheads.position_table_bytes(setup)),)
     if setup.engine == "sglang":
         tables = (*tables, ("load residue", gib_to_bytes(constants.load_residue_sglang.value)))
+    tables = (*tables, ("adapter slots", overheads.adapter_bytes(setup)))
+    drafts = setup.question.draft_weights_bytes
+    tables = (*tables, ("draft model", drafts if drafts is not None else 0))
     found = rank_weights(setup.question, setup.weights, tables)
     spread = 0.03 if found.counted and not setup.weights.quantized else 0.08
     high = round(found.rank_bytes * (1 + spread))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tonnage.capacity.memory.parameters import dense_width
 from tonnage.capacity.memory.version import Version
 from tonnage.domain.finding import Origin
+from tonnage.errors import InvalidInput
 from tonnage.units import GIB, gib_to_bytes
 
 if TYPE_CHECKING:
@@ -254,6 +255,33 @@ def position_table_bytes(setup: Setup) -> int:
     if shape.attention_kind == "sliding" and shape.sliding_head_dim is not None:
         width += shape.sliding_head_dim
     return longest * width * setup.model_element_bytes
+
+
+def adapter_bytes(setup: Setup) -> int:
+    """Return what the adapter slots take on one accelerator: two thin matrices beside every linear one.
+
+    Rank x (in + out) for queries, keys, values, output and a gated feed-forward block (Hu et al. 2021), at 16 bits;
+    of the two widths the one a rank holds a part of is divided by tp. Raises ``InvalidInput`` for shapes whose
+    linear layers are not these.
+    """
+    question, shape = setup.question, setup.shape
+    if question.lora_slot_count is None or question.lora_rank is None:
+        return 0
+    sizes = (shape.layer_count, shape.hidden_size, shape.attention_head_count, shape.kv_head_count, shape.head_dim)
+    layers, hidden, heads, kv_heads, dim = sizes
+    inner = shape.intermediate_size
+    other = shape.kv_lora_rank is not None or shape.experts is not None or shape.state is not None
+    if other or layers is None or hidden is None or heads is None or kv_heads is None or dim is None or inner is None:
+        raise InvalidInput.field(
+            "lora_rank",
+            question.lora_rank,
+            "is priced for plain attention with a dense feed-forward block alone",
+            "declare the adapters' bytes as declared.reserved_bytes",
+        )
+    split = 2 * (heads + kv_heads) * dim + 3 * inner
+    width = 7 * hidden + split / question.tensor_parallel
+    share = -(-layers // question.pipeline_parallel)
+    return round(question.lora_slot_count * question.lora_rank * width * share * 2)
 
 
 def gib(size: float) -> str:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _COUNTS: Final = (1, 2, 4, 8, 16, 32, 64)
 _HIGHEST_UTILIZATION: Final = 0.95
-_NARROWER_WEIGHTS: Final = ("fp8", "int4")
+_NARROWER_WEIGHTS: Final = {"fp8": 1.0, "int4": 0.5}
+"""Types to try, and the fewest bytes of a parameter in them."""
 _SHARE_SHOWN: Final = 100
 
 
@@ -68,7 +69,7 @@ def smallest_count(core: Core, constants: Constants) -> int | None:
             if _holds(core):
                 return count
             continue
-        if _weights_alone_exceed(core, count):
+        if _weights_alone_exceed(core, count) or _cannot_hold(core, _at_best(core, count), 1 / count):
             continue
         other = _try(split_over(question, count), constants)
         if other is not None and _holds(other):
@@ -80,6 +81,23 @@ def _weights_alone_exceed(core: Core, count: int) -> bool:
     """Tell, without asking the model, that an even share of the weights is above a whole accelerator."""
     rank = core.ledger.rank
     return rank is not None and rank.model_bytes > count * core.ledger.total_bytes
+
+
+def _at_best(core: Core, count: int) -> float:
+    """Return a pool no split over ``count`` accelerators exceeds: the card less an even share of the weights."""
+    rank = core.ledger.rank
+    return core.ledger.total_bytes - (rank.model_bytes / count if rank is not None else 0)
+
+
+def _cannot_hold(core: Core, pool_bytes: float, share: float) -> bool:
+    """Tell, without asking the model, that ``share`` of the need does not go into a pool that is never exceeded.
+
+    Only the need while decoding counts: what does not fit there fits nowhere. ``share`` is the
+    smallest part of it a change can leave on one accelerator.
+    """
+    used = core.setup.question.tensor_parallel * core.setup.question.pipeline_parallel
+    whole = 1 if share == 1 else used
+    return pool_bytes <= 0 or core.needed_bytes(steady=True) * min(1.0, share * whole) > pool_bytes
 
 
 def _by_accelerators_and_length(core: Core, constants: Constants) -> Remedy | None:
@@ -100,6 +118,8 @@ def _by_cache_type(core: Core, constants: Constants) -> Remedy | None:
     if core.setup.cache.element_bytes <= 1:
         return None
     wanted = "q8_0" if core.setup.engine == "llama.cpp" else "fp8"
+    if core.needed_bytes(steady=True) / core.setup.cache.element_bytes > core.pool_bytes:
+        return None
     other = _try(replace(core.setup.question, kv_cache_type=wanted), constants)
     if other is None or not _holds(other):
         return None
@@ -149,7 +169,10 @@ def _by_utilization(core: Core, constants: Constants) -> Remedy | None:
 
 def _by_sequences(core: Core, constants: Constants) -> Remedy | None:
     wanted = max(core.concurrency, 16)
-    if core.setup.sequences <= wanted:
+    if core.setup.sequences <= wanted or core.pool is None:
+        return None
+    spared = core.ledger.activation.bytes + core.ledger.graphs.bytes
+    if _cannot_hold(core, core.ledger.pool_bytes + spared, 1):
         return None
     other = _try(replace(core.setup.question, max_num_seqs=wanted), constants)
     if other is None or not _holds(other):
@@ -162,7 +185,10 @@ def _by_weights(core: Core, constants: Constants) -> Remedy | None:
     declared = core.setup.question.declared
     if declared.weights_bytes is not None or declared.bytes_per_parameter is not None:
         return None
-    for name in _NARROWER_WEIGHTS:
+    for name, least_bytes in _NARROWER_WEIGHTS.items():
+        kept = min(1.0, least_bytes / core.setup.weights.ends_bytes)
+        if _cannot_hold(core, core.ledger.pool_bytes + core.ledger.weights.bytes * (1 - kept), 1):
+            continue
         other = _try(replace(core.setup.question, weight_precision=name, inventory=None), constants)
         if other is None or other.ledger.weights.bytes >= core.ledger.weights.bytes or not _holds(other):
             continue

@@ -146,7 +146,7 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
         copied=count.copied_count * attention,
         key_value=count.key_value_count * attention,
         window_key_value=count.window_key_value_count * attention,
-        tower=count.tower_count * kind.ends_bytes,
+        tower=0.0 if question.language_only else count.tower_count * kind.ends_bytes,
     )
 
 
@@ -265,6 +265,7 @@ def rank_weights(question: MemoryQuestion, kind: WeightFormat, beside: tuple[tup
         whole = _scaled(_from_parts(question, count, kind), question.inventory.total_bytes)
     elif question.inventory is not None:
         whole = _from_inventory(question.inventory)
+        whole = replace(whole, tower=0.0) if question.language_only else whole
     elif shape.unquantized_parameter_count is not None or not counted:
         whole = _from_total(shape, kind)
     else:

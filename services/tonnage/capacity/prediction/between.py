@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tonnage.capacity.prediction.shapes import Bracket
-from tonnage.capacity.prediction.siblings import Bend, bend_of_siblings
+from tonnage.capacity.prediction.siblings import Bend, Sibling, bend_of_siblings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,10 @@ class Between:
     rise: float
 
 
-def between(line: Line, log_load: float, others: Sequence[Line], *, rate: bool) -> Between | None:
+def between(line: Line, log_load: float, siblings: Sequence[Sibling], *, rate: bool) -> Between | None:
     """Return the case of one load of a line that holds it no more, or None where no load lies on both sides.
 
-    ``others`` are lines of the same metric and model; those that may hold the same measurement lose that load.
+    Siblings that may hold the same measurement lose that load.
     """
     own = line.without(log_load)
     high = int(np.searchsorted(own.loads, log_load))
@@ -54,7 +54,7 @@ def between(line: Line, log_load: float, others: Sequence[Line], *, rate: bool) 
     straight = (bracket.in_service_time(load) if rate else bracket.in_loads(load)) - base
     linear_share = (load - bracket.low_load) / (bracket.high_load - bracket.low_load)
     outer = _outer_bends(own, low, high, share)
-    bend = bend_of_siblings(line, log_load, (float(x[low]), float(x[high])), rise / span, others)
+    bend = bend_of_siblings(siblings, log_load, (float(x[low]), float(x[high])), rise / span)
     arch = share * (1 - share) * span
     shapes = np.array([(linear_share - share) * rise, arch, arch * rise / span])
     return Between(

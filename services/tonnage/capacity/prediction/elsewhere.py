@@ -54,24 +54,27 @@ class ElsewherePredictor:
     max_half_width: float
     fields: dict[str, Field]
     blends: dict[tuple[Unseen, int], Blend] = field(default_factory=dict)
+    calibrated: set[Unseen] = field(default_factory=set)
 
     @classmethod
     def fitted(
         cls, samples: Sequence[Sample], layers: Layers, offset: Offset, max_half_width: float
     ) -> ElsewherePredictor:
-        """Return the predictor; one field a model."""
+        """Return the predictor; one field a model. What is asked is calibrated when it is first asked."""
         by_model: dict[str, list[Line]] = {}
         for line in lines_of(samples):
             by_model.setdefault(line.traits.model, []).append(line)
         fields = {model: Field(lines, layers, offset) for model, lines in by_model.items()}
-        made = cls(layers, offset, max_half_width, fields)
-        made.blends.update(made._calibrated())
-        return made
+        return cls(layers, offset, max_half_width, fields)
 
     def predict(
         self, curve: str, traits: Traits, loads: Sequence[float], *, new_configuration: bool
     ) -> list[Prediction | Refused]:
         """Return figures of a curve as if its request size, or its whole configuration, had not been measured."""
+        what = Unseen.CONFIGURATION if new_configuration else Unseen.LENGTHS
+        if what not in self.calibrated:
+            self.blends.update(self._calibrated(what))
+            self.calibrated.add(what)
         cases = self.cases(curve, traits, np.log(np.array(loads)), new_configuration=new_configuration)
         fold = fold_of(traits)
         return [case if isinstance(case, Refused) else self._judged(case, fold) for case in cases]
@@ -107,22 +110,21 @@ class ElsewherePredictor:
             outside = _outside(log_load, near)
             yield Refused(outside) if outside else _case(traits, log_load, (mean, spread), near, new_configuration)
 
-    def _calibrated(self) -> dict[tuple[Unseen, int], Blend]:
-        groups: dict[Unseen, list[tuple[Case, float, int]]] = {what: [] for what in Unseen}
+    def _calibrated(self, what: Unseen) -> dict[tuple[Unseen, int], Blend]:
+        items: list[tuple[Case, float, int]] = []
+        new = what is Unseen.CONFIGURATION
         for model in self.fields.values():
             for line in model.lines:
-                for new in (False, True):
-                    cases = self.cases(line.curve, line.traits, line.loads, new_configuration=new)
-                    for case, value in zip(cases, line.values.tolist(), strict=True):
-                        if isinstance(case, Case):
-                            groups[case.what].append((case, value - case.base, fold_of(line.traits)))
+                cases = self.cases(line.curve, line.traits, line.loads, new_configuration=new)
+                for case, value in zip(cases, line.heights, strict=True):
+                    if isinstance(case, Case):
+                        items.append((case, value - case.base, fold_of(line.traits)))
+        folds = np.array([fold for _, _, fold in items])
         found = {}
-        for what, items in groups.items():
-            folds = np.array([fold for _, _, fold in items])
-            for fold in range(FOLDS):
-                rest = [item for item in items if item[2] != fold]
-                if len(rest) >= LEAST_CASES:
-                    found[what, fold] = _fit(rest, folds[folds != fold])
+        for fold in range(FOLDS):
+            rest = [item for item in items if item[2] != fold]
+            if len(rest) >= LEAST_CASES:
+                found[what, fold] = _fit(rest, folds[folds != fold])
         return found
 
 

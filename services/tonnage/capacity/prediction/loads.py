@@ -13,6 +13,7 @@ import numpy as np
 from tonnage.capacity.prediction.between import Between, between
 from tonnage.capacity.prediction.blend import LEAST_CASES, Blend, fit
 from tonnage.capacity.prediction.samples import Line, lines_of
+from tonnage.capacity.prediction.siblings import Sibling, siblings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +71,7 @@ class LoadPredictor:
     rate: bool
     max_half_width: float
     lines: Mapping[tuple[str, str], Line]
-    by_model: Mapping[str, Sequence[Line]]
+    siblings: Mapping[tuple[str, str], Sequence[Sibling]]
     blends: Mapping[int, Blend]
 
     @classmethod
@@ -80,19 +81,20 @@ class LoadPredictor:
         by_model: defaultdict[str, list[Line]] = defaultdict(list)
         for line in lines:
             by_model[line.traits.model].append(line)
+        siblings = {_key(line): siblings_of(line, by_model[line.traits.model]) for line in lines}
         cases, wanted, folds = [], [], []
         for line in lines:
-            for log_load, value in zip(line.loads[1:-1], line.values[1:-1], strict=True):
-                case = between(line, float(log_load), by_model[line.traits.model], rate=rate)
+            for log_load, value in zip(line.places[1:-1], line.heights[1:-1], strict=True):
+                case = between(line, log_load, siblings[_key(line)], rate=rate)
                 if case is not None:
                     cases.append(case)
-                    wanted.append(float(value) - case.base)
+                    wanted.append(value - case.base)
                     folds.append(fold_of(line.traits))
         return cls(
             rate=rate,
             max_half_width=max_half_width,
-            lines={(line.curve, line.traits.arrival): line for line in lines},
-            by_model=dict(by_model),
+            lines={_key(line): line for line in lines},
+            siblings=siblings,
             blends=_blends(cases, np.array(wanted), np.array(folds)),
         )
 
@@ -101,7 +103,7 @@ class LoadPredictor:
         line = self.lines.get((curve, traits.arrival))
         if line is None or not load > 0:
             return None
-        case = between(line, math.log(load), self.by_model[traits.model], rate=self.rate)
+        case = between(line, math.log(load), self.siblings[_key(line)], rate=self.rate)
         if case is None:
             return None
         blend = self.blends.get(fold_of(traits))
@@ -114,6 +116,10 @@ class LoadPredictor:
                 f"an interval of x{math.exp(half):.3g} either way says too little"
             )
         return around(case.base + blend.value(case.features), half)
+
+
+def _key(line: Line) -> tuple[str, str]:
+    return line.curve, line.traits.arrival
 
 
 def _blends(cases: Sequence[Between], wanted: np.ndarray, folds: np.ndarray) -> dict[int, Blend]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -78,18 +78,18 @@ class Line:
     traits: Traits
     loads: Array
     values: Array
+    places: tuple[float, ...] = field(init=False)
+    heights: tuple[float, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Keep loads and values as plain numbers too: a few are quicker that way."""
+        object.__setattr__(self, "places", tuple(self.loads.tolist()))
+        object.__setattr__(self, "heights", tuple(self.values.tolist()))
 
     def without(self, log_load: float) -> Line:
         """Return the line less one load."""
         kept = np.abs(self.loads - log_load) > SAME_LOAD
-        if kept.all():
-            return self
         return Line(curve=self.curve, traits=self.traits, loads=self.loads[kept], values=self.values[kept])
-
-    def without_equals(self, traits: Traits, log_load: float) -> Line:
-        """Return the line less what may be the same measurement as (traits, load)."""
-        same = traits.may_equal(self.traits) and traits.may_equal_lengths(self.traits)
-        return self.without(log_load) if same else self
 
 
 SAME_LOAD: Final = 1e-9

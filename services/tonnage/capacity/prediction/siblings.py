@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
+from tonnage.capacity.prediction.samples import SAME_LOAD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _REACH: Final = 0.5
 """Distance over which a sibling's word loses weight to 1/e."""
+_FARTHEST: Final = 4.0
+"""A sibling farther than this has under 1/1000 of a near one's weight, and is not asked."""
 _LEAST_LOADS: Final = 3
 _SLACK: Final = 1e-9
 
@@ -31,9 +34,33 @@ class Bend:
 _NONE: Final = Bend(0.0, 0.0, 0.0)
 
 
-def bend_of_siblings(
-    line: Line, log_load: float, ends: tuple[float, float], slope: float, others: Sequence[Line]
-) -> Bend:
+@dataclass(frozen=True, slots=True, eq=False)
+class Sibling:
+    """A curve of the same model and arrival kind: how unlike its setting is, and whether it may be the same one."""
+
+    line: Line
+    distance: float
+    may_be_same: bool
+
+
+def siblings_of(line: Line, others: Sequence[Line]) -> tuple[Sibling, ...]:
+    """Return what may tell of a line's bends, the nearest first; ``others`` are lines of its metric and model."""
+    found = [
+        Sibling(
+            other,
+            setting_distance(line.traits, other.traits),
+            line.traits.may_equal(other.traits) and line.traits.may_equal_lengths(other.traits),
+        )
+        for other in others
+        if other.curve != line.curve
+        and other.traits.arrival == line.traits.arrival
+        and len(other.places) >= _LEAST_LOADS
+    ]
+    found.sort(key=lambda item: (item.distance, item.line.curve))
+    return tuple(item for item in found if item.distance <= _FARTHEST)
+
+
+def bend_of_siblings(siblings: Sequence[Sibling], log_load: float, ends: tuple[float, float], slope: float) -> Bend:
     """Return how siblings bend at a load between two others.
 
     A sibling counts where it spans both ends and was measured between them; the nearer its setting and its own slope,
@@ -41,24 +68,35 @@ def bend_of_siblings(
     """
     weights, bends, nearest = 0.0, 0.0, math.inf
     low, high = ends
-    for other in others:
-        if other.curve == line.curve or other.traits.arrival != line.traits.arrival:
+    for sibling in siblings:
+        x, y = sibling.line.places, sibling.line.heights
+        if x[0] > low + _SLACK or x[-1] < high - _SLACK:
             continue
-        own = other.without_equals(line.traits, log_load)
-        x, y = own.loads, own.values
-        if len(x) < _LEAST_LOADS or x[0] > low + _SLACK or x[-1] < high - _SLACK:
+        if sibling.may_be_same:
+            kept = [place for place, load in enumerate(x) if abs(load - log_load) > SAME_LOAD]
+            x, y = tuple(x[place] for place in kept), tuple(y[place] for place in kept)
+        first, last = bisect_right(x, low + _SLACK), bisect_left(x, high - _SLACK)
+        if first >= last:
             continue
-        inside = x[(x > low + _SLACK) & (x < high - _SLACK)]
-        if not len(inside):
-            continue
-        at = np.interp((low, log_load, high), x, y)
-        other_slope = float(at[2] - at[0]) / (high - low)
-        bend = float(at[1]) - float(at[0]) - other_slope * (log_load - low)
-        far = setting_distance(line.traits, other.traits)
-        far += 0.3 * float(np.min(np.abs(inside - log_load))) + 2.0 * abs(other_slope - slope)
+        at_low, at_high = _height(x, y, low), _height(x, y, high)
+        other_slope = (at_high - at_low) / (high - low)
+        bend = _height(x, y, log_load) - at_low - other_slope * (log_load - low)
+        far = sibling.distance + 0.3 * min(abs(load - log_load) for load in x[first:last])
+        far += 2.0 * abs(other_slope - slope)
         weight = math.exp(-far / _REACH)
         weights, bends, nearest = weights + weight, bends + weight * bend, min(nearest, far)
     return _NONE if weights == 0.0 else Bend(bends / weights, weights, math.exp(-nearest))
+
+
+def _height(x: Sequence[float], y: Sequence[float], place: float) -> float:
+    """Return the height at a place by straight lines, within the ends."""
+    after = bisect_right(x, place)
+    if after == 0:
+        return y[0]
+    if after == len(x):
+        return y[-1]
+    share = (place - x[after - 1]) / (x[after] - x[after - 1])
+    return y[after - 1] + share * (y[after] - y[after - 1])
 
 
 def setting_distance(one: Traits, other: Traits) -> float:

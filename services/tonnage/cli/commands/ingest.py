@@ -43,8 +43,13 @@ def ingest(  # noqa: PLR0913 -- flags of one command
 ) -> int:
     """Store benchmark files of any supported load tool.
 
-    Files of one folder are one sweep unless --sweep says otherwise; tonnage.yaml beside them says what
-    they do not. In folders and patterns, files nobody recognises are skipped and listed.
+    Files of one folder are one sweep unless they or --sweep say otherwise; folders that name one load
+    level, as concurrency_4, are one sweep with their siblings. In folders and patterns, files nobody
+    recognises are skipped and listed; a file named alone is refused.
+
+    tonnage.yaml beside the files says what they do not: `set:` holds labels as --set does, `map:` columns
+    as --map does, and `sweep:`, `namespace:` and `format:` one text each. A nearer folder's wins over a
+    farther one's, up to the folder that was named; flags win over both.
     """
     parcels = packed(paths, labels, request_id)
     sender = Sender(replace=replace, dry_run=dry_run, by=by, ci_job=ci_job)

@@ -14,6 +14,10 @@ from tonnage.client import messages
 from tonnage.client.errors import BadInput
 
 _BYTES = "14.99GiB"
+_OTHERS = "--others-memory"
+_LARGEST_HEAD_BYTES = 15 << 20
+"""Below what one message to the server may hold."""
+_LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,16 @@ class QuestionFlags:
     ] = ""
     model: Annotated[str, Option(help="Catalog model; see `tonnage models`.")] = ""
     config: Annotated[Path | None, Option(help="A config.json, for a model not in the catalog.")] = None
+    checkpoint: Annotated[
+        list[Path] | None,
+        Option(
+            "--checkpoint",
+            "--index",
+            "--safetensors",
+            "--gguf",
+            help="A safetensors index, safetensors file or GGUF file, for exact bytes; repeated for every file.",
+        ),
+    ] = None
     engine: Annotated[str, Option(help="vllm, sglang, tensorrt-llm, llama.cpp or generic.")] = ""
     engine_version: Annotated[str, Option(help="For example 0.19.")] = ""
     accelerator: Annotated[str, Option(help="Catalog accelerator; see `tonnage gpus`.")] = ""
@@ -46,6 +60,16 @@ class QuestionFlags:
     block_tokens: Annotated[int | None, Option(help="Tokens a cache block.")] = None
     request_tokens: Annotated[int | None, Option(help="Tokens of one request, prompt and answer.")] = None
     concurrency: Annotated[int | None, Option(help="Requests wanted at once; 1 when left out.")] = None
+    draft_tokens: Annotated[int | None, Option(help="Tokens a draft proposes per step; no draft when left out.")] = None
+    draft_weights: Annotated[str | None, Option(metavar=_BYTES, help="Weights of the draft on one accelerator.")] = None
+    lora_slots: Annotated[int | None, Option(help="Adapters kept at once; with --lora-rank.")] = None
+    lora_rank: Annotated[int | None, Option(help="Largest rank of an adapter.")] = None
+    language_only: Annotated[
+        bool | None, Option("--language-only/--with-towers", help="Without, or with, image and audio inputs.")
+    ] = None
+    others_memory: Annotated[
+        str | None, Option(metavar=_BYTES, help="What other processes hold on the accelerator.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +129,17 @@ def question_of(flags: QuestionFlags, declared: DeclaredFlags) -> messages.Memor
     plain = (
         "model", "engine", "engine_version", "accelerator", "weight_precision", "kv_cache_type", "max_model_len",
         "max_num_seqs", "max_num_batched_tokens", "chunked_prefill", "eager", "block_tokens", "request_tokens",
-        "concurrency",
+        "concurrency", "lora_rank", "language_only",
     )  # fmt: skip
-    return values.made(
+    question = values.made(
         messages.MemoryQuestion,
-        {"accelerator_count": "--accelerators"},
+        {
+            "accelerator_count": "--accelerators",
+            "draft_token_count": "--draft-tokens",
+            "draft_weights_bytes": "--draft-weights",
+            "foreign_bytes": _OTHERS,
+            "lora_slot_count": "--lora-slots",
+        },
         **{name: getattr(flags, name) for name in plain},
         config_json=config_bytes(flags.config),
         declared_device=_device(flags),
@@ -117,7 +147,13 @@ def question_of(flags: QuestionFlags, declared: DeclaredFlags) -> messages.Memor
         parallelism=requests.stated(_parallelism(flags)),
         memory_utilization_ratio=flags.memory_utilization,
         declared=requests.stated(declared.message()),
+        draft_token_count=flags.draft_tokens,
+        draft_weights_bytes=values.byte_count("--draft-weights", flags.draft_weights),
+        lora_slot_count=flags.lora_slots,
+        foreign_bytes=values.byte_count(_OTHERS, flags.others_memory),
     )
+    question.checkpoint_headers.extend(checkpoint_head(path) for path in flags.checkpoint or [])
+    return question
 
 
 def _parallelism(flags: QuestionFlags) -> messages.Parallelism:
@@ -144,3 +180,23 @@ def config_bytes(path: Path | None) -> bytes | None:
         return path.read_bytes()
     except OSError as error:
         raise BadInput.field("--config", f"{path} cannot be read: {error.strerror}; give a config.json") from error
+
+
+def checkpoint_head(path: Path) -> bytes:
+    """Return what the server reads of a checkpoint's file: an index whole, else the header before the tensors.
+
+    A safetensors file says how long its header is; a GGUF file does not, so as much is sent as a message holds.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(_LENGTH_BYTES)
+            if start[:1] == b"{" or start[:4] == b"GGUF":
+                return start + file.read(_LARGEST_HEAD_BYTES - len(start))
+            length = int.from_bytes(start, "little")
+            if length > _LARGEST_HEAD_BYTES - _LENGTH_BYTES:
+                problem = f"{path} is no index, safetensors or GGUF file, or its header is above 15 MiB"
+                raise BadInput.field("--checkpoint", f"{problem}; give the index")
+            return start + file.read(length)
+    except OSError as error:
+        problem = f"{path} cannot be read: {error.strerror}"
+        raise BadInput.field("--checkpoint", f"{problem}; give a checkpoint's file") from error

@@ -47,6 +47,8 @@ def _facts(answer: messages.MemoryFit) -> Iterator[tuple[str, str]]:
     yield "card", f"{gib(answer.total_bytes)}, of which the engine may use {gib(answer.budget_bytes)}"
     tokens = number(field(answer, "kv_pool_tokens"))
     yield "cache pool", f"{gib(answer.kv_pool_bytes)}, {tokens} tokens, {answer.block_tokens} a block"
+    if answer.HasField("printed_tokens") and answer.printed_tokens != answer.kv_pool_tokens:
+        yield "engine prints", f"{number(answer.printed_tokens)} tokens, which is no count of rows here"
     fixed = f", {number(answer.kv_fixed_bytes_per_request)} a request" if answer.kv_fixed_bytes_per_request else ""
     yield "cache need", f"{gib(answer.kv_needed_bytes)}; {number(answer.kv_bytes_per_token)} bytes a token{fixed}"
     yield "requests", f"{answer.requests_reserved} as reserved, {answer.requests_steady} while decoding"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tonnage.formats.aiperf.records import record_point
+from tonnage.formats.aiperf.records import record_points
 from tonnage.formats.aiperf.summary import summary_point
 from tonnage.formats.aiperf.sweep import sweep_points
 from tonnage.formats.aiperf.tables import profile_point, sweep_table_points
@@ -88,7 +88,7 @@ def _points(source: Source) -> Iterator[Point]:
     elif (
         isinstance(head.first.get("metadata"), dict) and "metrics" in head.first and "aiperf_version" not in head.first
     ):
-        yield record_point(source, AiPerf)
+        yield from record_points(source, AiPerf)
     else:
         report = Fields(whole_document(source))
         if "per_combination_metrics" in report or "aggregation_type" in report.fields("metadata"):

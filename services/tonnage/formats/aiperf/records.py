@@ -14,6 +14,8 @@ from tonnage.formats.reading.names import epoch_s
 from tonnage.formats.reading.requests import Requests
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tonnage.formats.base import Source, ToolFormat
 
 _S_PER_NS: Final = 1e-9
@@ -49,15 +51,16 @@ class _Record(msgspec.Struct, frozen=True):
     error: dict[str, object] | str | None = None
 
 
-def record_point(source: Source, reader: type[ToolFormat]) -> Point:
-    """Return the level of all profiling requests; cancelled ones count neither way."""
+def record_points(source: Source, reader: type[ToolFormat]) -> Iterator[Point]:
+    """Yield the level of all profiling requests; cancelled ones count neither way."""
     requests = Requests()
     for record in typed_lines(source, _Record):
         if record.metadata.benchmark_phase != "warmup":
             _add(requests, record)
     header = Run(tool=reader.name, metric_definitions=reader.metric_definitions, levels=())
     level = requests.level(duration_s=requests.duration_s, failures_known=True)
-    return Point(header, level, epoch_s(requests.first_start_s))
+    if not requests.is_empty:
+        yield Point(header, level, epoch_s(requests.first_start_s))
 
 
 def _add(requests: Requests, record: _Record) -> None:

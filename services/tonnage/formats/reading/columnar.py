@@ -33,9 +33,8 @@ class Batch:
         """Return a column of numbers; all NaN when the table lacks it."""
         if name not in self._batch.schema.names:
             return np.full(self.row_count, np.nan)
-        # Nulls become NaN here; pyarrow.compute, slow to import, is kept out.
-        values: np.ndarray = self._batch.column(name).to_numpy(zero_copy_only=False)
-        return values
+        column = self._batch.column(name)
+        return np.where(_valid(column), _buffer(column, np.float64), np.nan)
 
     def texts(self, name: str) -> np.ndarray:
         """Return a column of texts as objects; empty texts when the table lacks it."""
@@ -43,9 +42,25 @@ class Batch:
             return np.full(self.row_count, "", dtype=object)
         encoded = self._batch.column(name)
         words = np.array(encoded.dictionary.to_pylist(), dtype=object)
-        codes = encoded.indices.to_numpy(zero_copy_only=False)
+        codes = _buffer(encoded.indices, np.int32)
         found: np.ndarray = words[codes] if len(words) else np.full(self.row_count, "", dtype=object)
         return found
+
+
+def _buffer(column: pa.Array, kind: type[np.generic]) -> np.ndarray:
+    """Return a column's values, whatever stands at nulls; ``to_numpy`` would import pandas for it, which is slow."""
+    if not len(column):
+        return np.empty(0, dtype=kind)
+    return np.frombuffer(column.buffers()[1], dtype=kind)[column.offset : column.offset + len(column)]
+
+
+def _valid(column: pa.Array) -> np.ndarray:
+    """Return which values are there."""
+    bitmap = column.buffers()[0]
+    if bitmap is None:
+        return np.ones(len(column), dtype=bool)
+    bits = np.unpackbits(np.frombuffer(bitmap, dtype=np.uint8), bitorder="little")
+    return bits[column.offset : column.offset + len(column)].astype(bool)
 
 
 def batches(source: Source, numbers: Sequence[str], texts: Sequence[str] = ()) -> Iterator[Batch]:

@@ -146,6 +146,11 @@ class Requests:
             self.last_end_s = end_s if self.last_end_s is None else max(self.last_end_s, end_s)
 
     @property
+    def is_empty(self) -> bool:
+        """Tell whether no request was met at all: then there is no level."""
+        return not self.completed_count and not self.failed_count
+
+    @property
     def duration_s(self) -> float | None:
         """Return the window from first start to last end."""
         if self.first_start_s is None or self.last_end_s is None or self.last_end_s <= self.first_start_s:

@@ -39,6 +39,7 @@ def decode_question(message: memory_pb2.MemoryQuestion) -> MemoryAsked:
         kv_cache_type=text(message.kv_cache_type),
         declared=declared,
         numbers=_numbers(message),
+        checkpoint_headers=tuple(message.checkpoint_headers),
     )
 
 
@@ -53,6 +54,12 @@ def _numbers(message: memory_pb2.MemoryQuestion) -> dict[str, Any]:
             "chunked_prefill",
             "eager",
             "request_tokens",
+            "foreign_bytes",
+            "draft_token_count",
+            "lora_slot_count",
+            "lora_rank",
+            "draft_weights_bytes",
+            "language_only",
         )
     }
     for kind in ("tensor", "pipeline", "expert", "data"):
@@ -147,6 +154,7 @@ def encode_fit(fit: MemoryFit) -> memory_pb2.MemoryFit:
         findings=[encode_finding(item) for item in fit.findings],
         rank=fit.rank,
         model_weights_bytes=fit.model_weights_bytes,
+        printed_tokens=fit.printed_tokens,
     )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tonnage.capacity import lengths, notes
 from tonnage.capacity.slo import admissibility, slo_capacity
-from tonnage.capacity.sweeps import choose
+from tonnage.capacity.sweeps import capacity_of, choose
 from tonnage.errors import NotStored, at
-from tonnage.planning.usecase.lookup import capacity_of, only_one
+from tonnage.planning.usecase.lookup import only_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

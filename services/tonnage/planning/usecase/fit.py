@@ -35,6 +35,8 @@ class MemoryAsked:
     kv_cache_type: str | None
     declared: DeclaredMemory
     numbers: Mapping[str, Any]
+    checkpoint_headers: tuple[bytes, ...] = ()
+    """Starts of the checkpoint's files, or its index; empty counts the weights from the shape."""
 
 
 def fit(asked: MemoryAsked) -> MemoryFit:
@@ -54,6 +56,7 @@ def fit(asked: MemoryAsked) -> MemoryFit:
         else catalog.normalize_precision(asked.weight_precision),
         kv_cache_type=None if asked.kv_cache_type is None else catalog.normalize_precision(asked.kv_cache_type),
         declared=asked.declared,
+        inventory=catalog.inventory(asked.checkpoint_headers) if asked.checkpoint_headers else None,
         **asked.numbers,
     )
     found = ledger_of(question)

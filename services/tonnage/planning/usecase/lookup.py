@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tonnage.capacity import lengths
-from tonnage.capacity.slo import slo_capacity
-from tonnage.capacity.sweeps import choose
+from tonnage.capacity.sweeps import capacity_of, choose
 from tonnage.errors import InvalidInput, NotStored
 from tonnage.planning.usecase.book import matching
 from tonnage.planning.usecase.names import normalized
@@ -65,14 +63,3 @@ def capacity_for(
     """Return the capacity for one request size and the sweep it stands on; lengths are converted where they differ."""
     choice = choose(curves.sweeps, work)
     return capacity_of(choice.sweep, work, slo, policy), choice.sweep
-
-
-def capacity_of(sweep: SweepCurve, work: Work, slo: Slo, policy: CapacityPolicy) -> SloCapacity:
-    """Return what one sweep says of a request size."""
-    apart = lengths.distance(sweep.work, work)
-    found = slo_capacity(sweep.curve, lengths.slo_for(slo, sweep.work, work), policy)
-    if apart.same or sweep.curve.unusable is not None:
-        return found
-    if apart.too_far:
-        return lengths.refused(found, sweep.work, work, apart)
-    return lengths.convert(found, sweep.work, work)
