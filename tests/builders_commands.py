@@ -36,7 +36,7 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServers]:
     with FakeServers() as servers:
         monkeypatch.setenv("TONNAGE_PLANNING", servers.target)
         monkeypatch.setenv("TONNAGE_INGEST", servers.target)
-        servers.reader = reader
+        servers.reader = read_runs
         yield servers
 
 
@@ -51,7 +51,7 @@ def a_run(sweep: str = "") -> messages.Run:
     return run
 
 
-def reader(head: messages.ReportMetadata, data: bytes) -> list[messages.Run] | None:
+def read_runs(head: messages.ReportMetadata, data: bytes) -> list[messages.Run] | None:
     """Read files that begin with "run"; the rest nobody knows."""
     if data.startswith(b"busy"):
         raise Refused(grpc.StatusCode.RESOURCE_EXHAUSTED, "OVERLOADED", "busy")

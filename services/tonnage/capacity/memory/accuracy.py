@@ -223,6 +223,4 @@ def _left_out(questions: Sequence[Asked], known: Sequence[Observation]) -> dict[
     pool = [item for item in known if item.log not in here]
     pool += [item for found in questions for item in observations(found)]
     families = {found.row.family for found in questions}
-    return {
-        family: calibrate([item for item in pool if item.family != family], DEFAULT) for family in sorted(families)
-    }
+    return {family: calibrate([item for item in pool if item.family != family], DEFAULT) for family in sorted(families)}

@@ -172,7 +172,8 @@ def _device(row: Row, facts: Facts) -> tuple[Accelerator, bool]:
         name=name,
         vendor="",
         architecture=None if found is None else found.architecture,
-        usable_low_bytes=_STAND_IN_BYTES, usable_high_bytes=_STAND_IN_BYTES
+        usable_low_bytes=_STAND_IN_BYTES,
+        usable_high_bytes=_STAND_IN_BYTES,
     ), False
 
 

@@ -38,7 +38,7 @@ class Constants:
     runtime_pair_old: Fitted = field(default_factory=lambda: Fitted(value=0.545, low=0.45, high=1.8, log_count=2))
     """With tensor parallelism up to 0.17."""
     runtime_pair_v0: Fitted = field(default_factory=lambda: Fitted(value=1.4, low=0.45, high=3.58, log_count=1))
-    """With tensor parallelism, vLLM's old engine: one log, pulled towards the class above."""
+    """With tensor parallelism, vLLM's old engine: one log, pulled to the class above."""
     runtime_pair_new: Fitted = field(default_factory=lambda: Fitted(value=2.1, low=2.0, high=2.3, log_count=7))
     """With tensor parallelism from 0.18 on, cards joined by NVLink."""
     runtime_pair_pcie: Fitted = field(default_factory=lambda: Fitted(value=0.3, low=0.1, high=0.6, log_count=0))
@@ -52,7 +52,7 @@ class Constants:
     graphs_large: Fitted = field(default_factory=lambda: Fitted(value=1.55, low=0.24, high=3.1, log_count=12))
     """Graphs of models of 40 billion parameters or more, and of models with experts."""
     graphs_few: Fitted = field(default_factory=lambda: Fitted(value=0.46, low=0.0, high=1.0, log_count=1))
-    """Graphs from vLLM 0.21 on with at most 256 sequences: the list of sizes is short. One log, pulled to the class below."""
+    """Graphs from vLLM 0.21 on with at most 256 sequences: a short list of sizes. One log, pulled to dense ones."""
     runtime_generic: Fitted = field(default_factory=lambda: Fitted(value=1.0, low=0.3, high=2.5, log_count=0))
     """No engine named: context, libraries and collectives together; a guess, said as such."""
     runtime_llama_cpp: Fitted = field(default_factory=lambda: Fitted(value=0.4, low=0.2, high=0.8, log_count=0))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.dtypes import CacheFormat, WeightFormat, cache_format, weight_format
+from tonnage.capacity.memory.sglang import default_fraction, default_step
 from tonnage.capacity.memory.version import Version, is_v0, parse_version
 from tonnage.errors import InvalidInput
 from tonnage.units import GIB
@@ -40,9 +41,6 @@ _DRIVER_SHARE_BYTES: Final = round(0.45 * GIB)
 _SOLD_GB_SEEN: Final = 0.97
 """Share of the decimal size a card shows at the least, over the cards of the catalog."""
 
-_SGLANG_BYTES_PER_TOKEN: Final = 1536 << 10
-"""What SGLang keeps outside its pools for each token of a prefill step."""
-_LEAST_FRACTION: Final = 0.5
 _UTILIZATION: Final = {"tensorrt-llm": 0.90, "llama.cpp": 1.0, "generic": 0.90}
 _SEQUENCES: Final = {"sglang": 256, "tensorrt-llm": 2048, "llama.cpp": 1, "generic": 256}
 _STEP: Final = {"tensorrt-llm": 8192, "llama.cpp": 512, "generic": 2048}
@@ -215,22 +213,14 @@ def _vllm_step(question: MemoryQuestion, version: Version, total: int, *, chunke
     return 8192 if _large(question.device, total) else 2048
 
 
-def _sglang_step(total: int) -> int:
-    """Return the prefill step SGLang takes for a card's size."""
-    for below, step in ((35, 2048), (60, 4096), (160, 8192)):
-        if total < below * GIB:
-            return step
-    return 16_384
-
-
 def _utilization(
     question: MemoryQuestion, engine: str, version: Version | None, total: int, filling: _Filling
 ) -> float:
     if question.memory_utilization_ratio is not None:
         return question.memory_utilization_ratio
     if engine == "sglang":
-        value = max(_LEAST_FRACTION, round(1 - _sglang_step(total) * _SGLANG_BYTES_PER_TOKEN / total, 3))
-        filling.note(f"memory_utilization_ratio = {value:g} (room for a prefill step is kept outside)")
+        value = default_fraction(question, total)
+        filling.note(f"memory_utilization_ratio = {value:.3g} (room for a prefill step is kept outside)")
         return value
     if engine == "vllm":
         value = 0.92 if version is not None and version >= _FIRST_092 else 0.90
@@ -253,7 +243,7 @@ def setup(question: MemoryQuestion) -> Setup:
         sequences = _vllm_sequences(question, version, total)
         step = _vllm_step(question, version, total, chunked=chunked, max_len=max_len)
     else:
-        sequences, step = _SEQUENCES[engine], _STEP[engine] if engine != "sglang" else _sglang_step(total)
+        sequences, step = _SEQUENCES[engine], _STEP[engine] if engine != "sglang" else default_step(total)
         if not chunked:
             step = max(step, max_len if max_len is not None else step)
     return Setup(

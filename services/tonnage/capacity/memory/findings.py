@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tonnage.capacity.memory.overheads import gib
+from tonnage.capacity.memory.towers import encoder_bytes
 from tonnage.domain.finding import Finding, Severity
 from tonnage.domain.memory import FitVerdict
 
@@ -46,6 +47,21 @@ def _activation(core: Core) -> Iterator[Finding]:
             message="the shape has no hidden size, widths or vocabulary, so activations are not in the sum",
             path="shape.hidden_size",
             remedy="state the sizes, or declare activation_bytes",
+        )
+
+
+def _towers(core: Core) -> Iterator[Finding]:
+    size = encoder_bytes(core.setup) if core.setup.engine == "vllm" else 0
+    if size:
+        yield Finding(
+            code="ENCODER_NOT_IN_SUM",
+            severity=Severity.WARNING,
+            message=(
+                f"the model takes images or audio; its encoder may need up to {gib(size)} in a step, which is in the"
+                " range of the activation and not in its figure"
+            ),
+            path="language_only",
+            remedy="say language_only where such inputs are off, limit their size, or declare activation_bytes",
         )
 
 
@@ -204,6 +220,7 @@ _PARTS = (
     _by_memory_only,
     _late,
     _activation,
+    _towers,
     _prefill,
     _weights,
     _heads,
@@ -217,23 +234,7 @@ _PARTS = (
 
 def findings(core: Core, smallest_count: int | None = None) -> tuple[Finding, ...]:
     """Return all findings, gravest first, then by code."""
-    found = [
-        item
-        for part in (
-            _by_memory_only,
-            _late,
-            _activation,
-            _prefill,
-            _weights,
-            _heads,
-            _state,
-            _device,
-            _foreign,
-            _length,
-            _rest,
-        )
-        for item in part(core)
-    ]
+    found = [item for part in _PARTS for item in part(core)]
     found.extend(_smaller_split(core, smallest_count))
     order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda item: (order.index(item.severity), item.code)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.memory.parameters import dense_width
+from tonnage.capacity.memory.towers import encoder_bytes
 from tonnage.capacity.memory.version import Version
 from tonnage.domain.finding import Origin
 from tonnage.errors import InvalidInput
@@ -129,6 +130,7 @@ def _vllm_activation(setup: Setup, constants: Constants) -> Amount:
     sampler_bytes = sampler[0] if sampler is not None else 0
     forward_size = forward if forward is not None else 0
     spread = forward_size if setup.shape.experts is not None or setup.weights.quantized else 0
+    spread += max(0, encoder_bytes(setup) - max(sampler_bytes, forward_size))
     if sampler is not None and sampler_bytes >= forward_size:
         rate = sampler[1]
         return Amount(
@@ -201,17 +203,15 @@ def _vllm_runtime(setup: Setup, constants: Constants) -> Amount:
     new = setup.version is not None and setup.version >= _NEW_RUNTIME
     if question.tensor_parallel * question.pipeline_parallel > _ACCELERATORS_PER_HOST:
         return _fitted(constants.runtime_nodes, "collectives over several hosts")
+    if question.tensor_parallel > 1 and not linked(question.device.id):
+        return _fitted(constants.runtime_pair_pcie, "collectives over PCIe")
     if question.tensor_parallel > 1:
-        if not linked(question.device.id):
-            return _fitted(constants.runtime_pair_pcie, "collectives over PCIe")
-        if setup.v0:
-            return _fitted(constants.runtime_pair_v0, "collectives of the old engine")
-        return _fitted(constants.runtime_pair_new if new else constants.runtime_pair_old, "collectives")
+        found = constants.runtime_pair_new if new else constants.runtime_pair_old
+        return _fitted(constants.runtime_pair_v0 if setup.v0 else found, "collectives")
     if question.pipeline_parallel > 1:
         return _fitted(constants.runtime_stage, "context of a pipeline stage")
-    if setup.v0:
-        return _fitted(constants.runtime_single_v0, "context and libraries of the old engine")
-    return _fitted(constants.runtime_single_new if new else constants.runtime_single_old, "context and libraries")
+    found = constants.runtime_single_new if new else constants.runtime_single_old
+    return _fitted(constants.runtime_single_v0 if setup.v0 else found, "context and libraries")
 
 
 def runtime(setup: Setup, constants: Constants) -> Amount:

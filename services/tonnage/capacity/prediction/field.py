@@ -185,11 +185,10 @@ class Field:
         self._places = joined(parts)
         self._owner = np.repeat(np.arange(len(parts)), [len(part.load) for part in parts])
         values = np.concatenate([line.values for line in self.lines]) - offset.of(self._places)
-        self._mean = float(np.mean(values))
         whole = covariance(self._places, self._places, layers)
         whole[np.diag_indices(len(values))] += layers.noise_variance
         self._inverse = np.linalg.inv(whole)
-        self._weights = self._inverse @ (values - self._mean)
+        self._weights = self._inverse @ values
 
     def samples_of(self, lines: Sequence[bool]) -> Mask:
         """Return the mask of samples that belong to the chosen lines."""
@@ -209,7 +208,7 @@ class Field:
             across = np.linalg.solve(self._inverse[np.ix_(gone, gone)], self._inverse[gone])
             weights = weights - across.T @ weights[gone]
             solved = solved - solved[:, gone] @ across
-        mean = cross @ weights + self._mean + self._offset.of(asked)
+        mean = cross @ weights + self._offset.of(asked)
         own = np.diag(covariance(asked, asked, self._layers)) + self._layers.noise_variance
         left = own - np.einsum("ij,ij->i", cross, solved)
         return mean, np.sqrt(np.maximum(left, self._layers.noise_variance))
