@@ -190,21 +190,21 @@ def test_a_migration_keeps_the_rows_and_runs_once(place: EmbeddedPlace) -> None:
     connection = a_lake(place)
     connection.execute("INSERT INTO lake.commits VALUES ('default', 7, TIMESTAMPTZ '2026-01-01', 1, 0, 0, 0)")
     later = Migration(
-        version=2, what="a column", statements=("ALTER TABLE lake.commits ADD COLUMN extra BIGINT DEFAULT 5",)
+        version=SCHEMA_VERSION + 1, what="a column", statements=("ALTER TABLE lake.commits ADD COLUMN extra BIGINT DEFAULT 5",)
     )
     now = datetime(2026, 2, 1, tzinfo=UTC)
     assert migrate(connection, now=now, migrations=(*MIGRATIONS, later)) == 1
     assert migrate(connection, now=now, migrations=(*MIGRATIONS, later)) == 0
     assert connection.execute("SELECT data_version, extra FROM lake.commits").fetchall() == [(7, 5)]
-    assert schema_version(connection) == 2
+    assert schema_version(connection) == SCHEMA_VERSION + 1
 
 
 def test_a_migration_that_fails_leaves_the_schema_as_it_was(place: EmbeddedPlace) -> None:
     connection = a_lake(place)
-    bad = Migration(version=2, what="broken", statements=("ALTER TABLE lake.runs ADD COLUMN extra BIGINT", "NO SQL"))
+    bad = Migration(version=SCHEMA_VERSION + 1, what="broken", statements=("ALTER TABLE lake.runs ADD COLUMN extra BIGINT", "NO SQL"))
     with pytest.raises(Exception, match="syntax error"):
         migrate(connection, now=datetime(2026, 2, 1, tzinfo=UTC), migrations=(*MIGRATIONS, bad))
-    assert schema_version(connection) == 1
+    assert schema_version(connection) == SCHEMA_VERSION
     assert "extra" not in {row[0] for row in connection.execute("DESCRIBE lake.runs").fetchall()}
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    import pyarrow as pa
+
     from tonnage.domain.configuration import Configuration
     from tonnage.domain.measurement import Run, Work
     from tonnage.errors import TonnageError
@@ -41,6 +43,23 @@ class Append:
     request_id: str | None = None
     report: ReportFacts | None = None
     replace: bool = False
+    actor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendTables:
+    """Runs to be stored that come as tables, in bulk: checked, with their ids, all of one namespace.
+
+    ``runs`` and ``points`` have columns of the tables of these names (``store.schema``); text may be
+    dictionary-encoded, a column of ``points`` without any value may be left out. First ack and data
+    version are the store's to set.
+    """
+
+    namespace: str
+    runs: pa.Table
+    points: pa.Table
+    body_digest: str
+    request_id: str | None = None
     actor: str | None = None
 
 
@@ -85,6 +104,19 @@ class RetractionReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRecord:
+    """A plan to keep whole: ``body`` are the bytes of the message, ``recorded_at`` is the store's to set."""
+
+    namespace: str
+    plan_id: str
+    release: str
+    plan_data_version: int
+    body: bytes
+    recorded_by: str | None = None
+    recorded_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUpload:
     """What the store knows of an upload: found by report id or request id."""
 
@@ -112,6 +144,24 @@ class StoreWriter(Protocol):
 
         Refusals: ``RequestIdReused``, ``SameFileOtherLabels``.
         """
+        ...
+
+    def append_tables(self, tables: AppendTables) -> Receipt:
+        """Store many runs that come as tables in one commit of their own; keys and answer are those of ``append``.
+
+        Raises ``InvalidInput`` or ``RequestIdReused``, and then stores nothing.
+        """
+        ...
+
+    def record_plan(self, plan: PlanRecord) -> tuple[PlanRecord, bool]:
+        """Keep a plan, and return it as it is kept and whether it was kept before; no answer changes by it.
+
+        Raises ``InvalidInput`` when another plan is kept under the id.
+        """
+        ...
+
+    def recorded_plan(self, namespace: str, plan_id: str) -> PlanRecord:
+        """Return a kept plan; raise ``NotStored``."""
         ...
 
     def retract(self, retraction: Retraction) -> RetractionReceipt:

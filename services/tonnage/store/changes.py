@@ -10,6 +10,7 @@ from tonnage.store.known import Event, retirement_after
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from tonnage.store.base import PlanRecord
     from tonnage.store.incoming import Upload
     from tonnage.store.known import EventKind, KnownReport, KnownRequest, KnownRun
 
@@ -24,6 +25,7 @@ class Changes:
     events: list[Event] = field(default_factory=list)
     reports: list[KnownReport] = field(default_factory=list)
     requests: list[KnownRequest] = field(default_factory=list)
+    plans: list[PlanRecord] = field(default_factory=list)
 
     @property
     def holds_data(self) -> bool:
@@ -33,7 +35,7 @@ class Changes:
     @property
     def is_empty(self) -> bool:
         """Tell whether there is nothing to write."""
-        return not (self.holds_data or self.requests)
+        return not (self.holds_data or self.requests or self.plans)
 
     def namespaces(self) -> list[str]:
         """Return the namespaces whose data changes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tonnage.errors import NotStored, RequestIdReused, SameFileOtherLabels, TonnageError
+from tonnage.errors import InvalidInput, NotStored, RequestIdReused, SameFileOtherLabels, TonnageError
 from tonnage.store.base import Receipt, RetractionReceipt, RunReceiptRow
 from tonnage.store.incoming import Upload, check_retraction
 from tonnage.store.known import KnownReport, KnownRequest, KnownRun
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from tonnage.domain.measurement import Run
-    from tonnage.store.base import Append, ReportFacts, Retraction
+    from tonnage.store.base import Append, PlanRecord, ReportFacts, Retraction
     from tonnage.store.changes import Changes
-    from tonnage.store.known import EventKind, Known, RequestKind
+    from tonnage.store.incoming import RunKey
+    from tonnage.store.known import EventKind, Key, Known, RequestKind
 
 
 def decide_append(upload: Upload, known: Known, changes: Changes) -> Receipt:
@@ -57,13 +57,13 @@ class _UploadDecision:
         self._new: list[KnownRun] = []
         self._known = known
         self._changes = changes
-        self._report_id = item.runs[0].report_id
-        self._stored = known.reports.get((item.namespace, self._report_id)) if item.report is not None else None
+        self._report_id = upload.keys[0].report_id
+        self._stored = known.reports.get((item.namespace, self._report_id)) if upload.report is not None else None
 
     def receipt(self) -> Receipt:
         relabels = self._relabels()
         ingested_at = self._first_ack()
-        rows = [self._store(run) for run in self._item.runs]
+        rows = [self._store(run) for run in self._upload.keys]
         if self._new:
             self._changes.uploads.append((self._upload, self._new))
         superseded = self._supersede() if relabels else ()
@@ -75,10 +75,11 @@ class _UploadDecision:
         return receipt
 
     def _relabels(self) -> bool:
-        if self._stored is None or self._item.report is None or self._stored.facts.given == self._item.report.given:
+        report = self._upload.report
+        if self._stored is None or report is None or self._stored.facts.given == report.given:
             return False
-        if not self._item.replace:
-            raise _other_labels(self._stored.facts, self._item.report)
+        if not self._upload.replace:
+            raise _other_labels(self._stored.facts, report)
         return True
 
     def _first_ack(self) -> datetime:
@@ -86,17 +87,17 @@ class _UploadDecision:
         if self._stored is not None:
             return self._stored.ingested_at
         now = self._changes.now
-        stored = [self._known.runs.get((run.namespace, run.run_id)) for run in self._item.runs]
+        stored = [self._known.runs.get((run.namespace, run.run_id)) for run in self._upload.keys]
         return min((run.ingested_at for run in stored if run is not None), default=now) if all(stored) else now
 
     def _new_ingested_at(self) -> datetime:
         return self._changes.now if self._stored is None else self._stored.ingested_at
 
-    def _store(self, run: Run) -> RunReceiptRow:
+    def _store(self, run: RunKey) -> RunReceiptRow:
         stored = self._known.runs.get((run.namespace, run.run_id))
         if stored is not None:
             # A retracted run stays out, whoever sends its file again; a superseded one comes back on request.
-            restored = stored.retirement == "SUPERSEDED" and self._item.replace
+            restored = stored.retirement == "SUPERSEDED" and self._upload.replace
             if restored:
                 self._event(stored, "RESTORED", "the same file was stored again with these labels")
             return RunReceiptRow(
@@ -110,16 +111,16 @@ class _UploadDecision:
             run_id=run.run_id,
             report_id=run.report_id,
             filename=run.filename,
-            level_count=len(run.levels),
+            level_count=run.level_count,
             ingested_at=self._new_ingested_at(),
             data_version=self._changes.data_version,
         )
         self._known.runs[known.key] = known
         self._new.append(known)
-        return RunReceiptRow(run_id=run.run_id, already_stored=False, level_count=len(run.levels))
+        return RunReceiptRow(run_id=run.run_id, already_stored=False, level_count=run.level_count)
 
     def _supersede(self) -> list[str]:
-        kept = {run.run_id for run in self._item.runs}
+        kept = {run.run_id for run in self._upload.keys}
         old = [
             run
             for run in self._known.of_report(self._item.namespace, self._report_id)
@@ -133,12 +134,13 @@ class _UploadDecision:
         self._known.runs[run.key] = self._changes.add_event(run, kind, reason, self._item.actor)
 
     def _keep_report(self, *, relabels: bool) -> None:
-        if self._item.report is None or (self._stored is not None and not relabels):
+        facts = self._upload.report
+        if facts is None or (self._stored is not None and not relabels):
             return
         version = self._changes.data_version
         report = KnownReport(
             namespace=self._item.namespace,
-            facts=self._item.report,
+            facts=facts,
             ingested_at=self._new_ingested_at(),
             data_version=version,
         )
@@ -148,7 +150,7 @@ class _UploadDecision:
 
     def _version(self) -> int:
         """Return the version that holds every run of the upload as it stands."""
-        runs = [self._known.runs[self._item.namespace, run.run_id] for run in self._item.runs]
+        runs = [self._known.runs[self._item.namespace, run.run_id] for run in self._upload.keys]
         restored = (run.event_version or 0 for run in runs if run.retirement is None)
         return max(*(run.data_version for run in runs), *restored, 0)
 
@@ -219,6 +221,31 @@ def decide_retraction(item: Retraction, known: Known, changes: Changes) -> Retra
         changes.requests.append(request)
         known.requests[item.namespace, item.request_id] = request
     return receipt
+
+
+def decide_plan(plan: PlanRecord, known: Known, changes: Changes) -> tuple[PlanRecord, bool]:
+    """Add a plan to keep to ``changes`` and ``known``; return it as kept, and whether it was before.
+
+    Raises ``InvalidInput`` when another plan is kept under the id, which is a hash of what was asked and of what.
+    """
+    key = (plan.namespace, plan.plan_id)
+    kept = known.plans.get(key)
+    if kept is None:
+        kept = known.plans[key] = replace(plan, recorded_at=changes.now)
+        changes.plans.append(kept)
+        return kept, False
+    if kept.body != plan.body:
+        cure = "send the plan as PlanCapacity gave it"
+        raise InvalidInput.field("plan.plan_id", plan.plan_id, "is kept with another content", cure)
+    return kept, True
+
+
+def found_plan(key: Key, known: Known) -> PlanRecord:
+    """Return a kept plan; raise ``NotStored``."""
+    kept = known.plans.get(key)
+    if kept is None:
+        raise NotStored(f"no plan {key[1]} in namespace {key[0]}", plan_id=key[1], namespace=key[0])
+    return kept
 
 
 def decide_all(

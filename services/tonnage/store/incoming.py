@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,14 +13,18 @@ import pyarrow.compute as pc
 from tonnage import checks
 from tonnage.domain.buckets import kind_of
 from tonnage.errors import InvalidInput, at
-from tonnage.store.rows import point_rows, run_to_row, to_table
+from tonnage.store.base import Append
+from tonnage.store.rows import point_rows, row_to_run, run_to_row, to_table
+from tonnage.store.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tonnage.domain.measurement import Run
-    from tonnage.store.base import Append, ReportFacts, Retraction
+    from tonnage.store.base import AppendTables, PlanRecord, ReportFacts, Retraction
     from tonnage.store.known import KnownRun
+
+Row = dict[str, Any]
 
 
 def check_retraction(item: Retraction) -> None:
@@ -95,37 +100,122 @@ def _check_uuid(text: str) -> None:
         raise InvalidInput.field("run_id", text, "is not a UUID in its usual form", "use lower-case hex with hyphens")
 
 
+def check_plan(plan: PlanRecord) -> None:
+    """Refuse a plan that could not be found again."""
+    for name in ("namespace", "plan_id", "release", "body"):
+        checks.required(name, getattr(plan, name))
+    check_texts(namespace=plan.namespace, plan_id=plan.plan_id, release=plan.release, recorded_by=plan.recorded_by)
+
+
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """What a decision needs of a run that is handed in."""
+
+    namespace: str
+    run_id: str
+    report_id: str
+    filename: str
+    level_count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """A checked upload with the tables that will be stored, but for first ack and data version.
 
-    ``points`` may come from elsewhere (a bulk path) as long as it has the schema of ``points``.
+    ``points`` of a bulk upload may lack columns without values, and hold text by dictionary.
     """
 
-    item: Append
+    item: Append | AppendTables
+    keys: tuple[RunKey, ...]
     runs: pa.Table
     points: pa.Table
+
+    @property
+    def report(self) -> ReportFacts | None:
+        """Return the raw file; None for runs that came without one."""
+        return self.item.report if isinstance(self.item, Append) else None
+
+    @property
+    def replace(self) -> bool:
+        """Tell whether the same file with other labels is superseded."""
+        return isinstance(self.item, Append) and self.item.replace
 
     @classmethod
     def of(cls, item: Append) -> Upload:
         """Check an upload and build its tables; raise ``InvalidInput`` naming the run and the column."""
         check_append(item)
         try:
-            return cls(item, *_tables(item.runs))
+            return cls(item, tuple(map(_key_of, item.runs)), *_tables(item.runs))
         except InvalidInput:
             for position, run in enumerate(item.runs):
                 with at(f"runs[{position}]"):
                     _tables((run,))
             raise
 
+    @classmethod
+    def of_tables(cls, item: AppendTables) -> Upload:
+        """Check a bulk upload as a whole; its rows were checked where they were made. Raises ``InvalidInput``."""
+        checks.required("namespace", item.namespace)
+        checks.required("body_digest", item.body_digest)
+        check_texts(
+            namespace=item.namespace, body_digest=item.body_digest, request_id=item.request_id, actor=item.actor
+        )
+        for name in ("runs", "points"):
+            _check_columns(name, getattr(item, name))
+        keys = tuple(RunKey(**row) for row in item.runs.select(list(RunKey.__dataclass_fields__)).to_pylist())
+        checks.not_empty("runs", keys)
+        _check_keys(keys, item)
+        return cls(item, keys, item.runs, item.points)
+
+    def domain_runs(self) -> tuple[Run, ...]:
+        """Return the runs with their levels, as they would be read back."""
+        if isinstance(self.item, Append):
+            return self.item.runs
+        levels: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in self.points.to_pylist():
+            levels[row["run_id"]].append(row)
+        return tuple(row_to_run(row, levels[row["run_id"]]) for row in self.runs.to_pylist())
+
     def stamped(self, new: Sequence[KnownRun]) -> tuple[pa.Table, pa.Table]:
         """Return the rows of ``new`` runs, which share one first ack, in runs and in points."""
-        run_ids = pa.array([known.run_id for known in new], type=pa.string())
-        runs, points = (
-            _stamp(table.filter(pc.is_in(table["run_id"], value_set=run_ids)), new[0])
-            for table in (self.runs, self.points)
-        )
-        return runs, points
+        runs, points = self.runs, self.points
+        if len(new) < len(self.keys):
+            run_ids = pa.array([known.run_id for known in new], type=pa.string())
+            runs, points = (table.filter(pc.is_in(table["run_id"], value_set=run_ids)) for table in (runs, points))
+        return _stamp(runs, new[0]), _stamp(points, new[0])
+
+
+def _key_of(run: Run) -> RunKey:
+    return RunKey(run.namespace, run.run_id, run.report_id, run.filename, len(run.levels))
+
+
+def _check_columns(name: str, table: pa.Table) -> None:
+    schema = TABLES[name]
+    for item in table.schema:
+        known = schema.field(item.name) if item.name in schema.names else None
+        if known is None:
+            raise InvalidInput.field(f"{name}.{item.name}", None, "is no column of the store", "leave it out")
+        held = item.type.value_type if pa.types.is_dictionary(item.type) else item.type
+        if held != known.type:
+            raise InvalidInput.field(f"{name}.{item.name}", str(item.type), "has another type", f"use {known.type}")
+    needed = schema.names if name == "runs" else ("namespace", "run_id", "point_index", "work_kind", "findings")
+    absent = [column for column in needed if column not in table.schema.names]
+    if absent:
+        raise InvalidInput.field(f"{name}.{absent[0]}", None, "is required and absent", "add the column")
+
+
+def _check_keys(keys: Sequence[RunKey], item: AppendTables) -> None:
+    for position, key in enumerate(keys):
+        with at(f"runs[{position}]"):
+            if key.namespace != item.namespace:
+                raise InvalidInput.field("namespace", key.namespace, "is not the upload's", f"use {item.namespace}")
+            _check_uuid(key.run_id)
+    if len({key.run_id for key in keys}) < len(keys):
+        raise InvalidInput.field("runs", None, "holds a run twice", "send each run once")
+    stated = sum(key.level_count for key in keys)
+    if stated != item.points.num_rows:
+        problem = f"are not the {stated} levels of the runs"
+        raise InvalidInput.field("points", item.points.num_rows, problem, "send every level once")
 
 
 def _tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:
@@ -138,6 +228,8 @@ def _tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:
 def _stamp(table: pa.Table, known: KnownRun) -> pa.Table:
     for name, value in (("ingested_at", known.ingested_at), ("data_version", known.data_version)):
         position = table.schema.get_field_index(name)
-        column = pa.repeat(pa.scalar(value, type=table.schema.field(position).type), table.num_rows)
-        table = table.set_column(position, table.schema.field(position), column)
+        item = TABLES["points"].field(name)
+        column = pa.repeat(pa.scalar(value, type=item.type), table.num_rows)
+        is_there = position >= 0
+        table = table.set_column(position, item, column) if is_there else table.append_column(item, column)
     return table

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from tonnage.store.base import Append, ReportFacts, Retirement, Retraction
+    from tonnage.store.base import PlanRecord, ReportFacts, Retirement, Retraction
+    from tonnage.store.incoming import Upload
 
 RequestKind = Literal["append", "retract"]
 EventKind = Literal["RETRACTED", "SUPERSEDED", "RESTORED"]
@@ -86,6 +87,7 @@ class Known:
     runs: dict[Key, KnownRun] = field(default_factory=dict)
     reports: dict[Key, KnownReport] = field(default_factory=dict)
     requests: dict[Key, KnownRequest] = field(default_factory=dict)
+    plans: dict[Key, PlanRecord] = field(default_factory=dict)
 
     def of_report(self, namespace: str, report_id: str) -> list[KnownRun]:
         """Return the runs of one raw report, by run id."""
@@ -100,13 +102,16 @@ class Keys:
     runs: frozenset[Key] = frozenset()
     reports: frozenset[Key] = frozenset()
     requests: frozenset[Key] = frozenset()
+    plans: frozenset[Key] = frozenset()
 
     @classmethod
-    def of_appends(cls, appends: Sequence[Append]) -> Keys:
+    def of_uploads(cls, uploads: Sequence[Upload]) -> Keys:
         """Return the keys some uploads touch."""
-        runs = {(item.namespace, run.run_id) for item in appends for run in item.runs}
-        reports = {(item.namespace, run.report_id) for item in appends for run in item.runs if run.report_id}
-        requests = {(item.namespace, item.request_id) for item in appends if item.request_id is not None}
+        runs = {(key.namespace, key.run_id) for upload in uploads for key in upload.keys}
+        filed = [upload for upload in uploads if upload.report is not None]
+        reports = {(key.namespace, key.report_id) for upload in filed for key in upload.keys}
+        items = [upload.item for upload in uploads]
+        requests = {(item.namespace, item.request_id) for item in items if item.request_id is not None}
         return cls(runs=frozenset(runs), reports=frozenset(reports), requests=frozenset(requests))
 
     @classmethod

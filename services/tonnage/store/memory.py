@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from tonnage.errors import DataVersionNotReached, InvalidInput, NotStored
 from tonnage.store.base import Listed
 from tonnage.store.changes import Changes
-from tonnage.store.decide import decide_all, decide_retraction, prepared
-from tonnage.store.incoming import check_texts
+from tonnage.store.decide import decide_all, decide_append, decide_plan, decide_retraction, found_plan, prepared
+from tonnage.store.incoming import Upload, check_plan, check_texts
 from tonnage.store.known import Known, retirement_after
 from tonnage.store.listing import Cut, cut_of, matches
 from tonnage.store.rows import without_levels
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from tonnage.errors import TonnageError
     from tonnage.store.base import (
         Append,
+        AppendTables,
         ConfigurationFacts,
         Page,
+        PlanRecord,
         Receipt,
         Retirement,
         Retraction,
@@ -86,6 +88,21 @@ class MemoryStore:
         """Store several uploads; one that is refused does not stop the others."""
         uploads = prepared(appends)
         return self._write(lambda changes: decide_all(uploads, self._known, changes))
+
+    def append_tables(self, tables: AppendTables) -> Receipt:
+        """Store many runs that come as tables; raise ``InvalidInput`` or ``RequestIdReused``."""
+        upload = Upload.of_tables(tables)
+        return self._write(lambda changes: decide_append(upload, self._known, changes))
+
+    def record_plan(self, plan: PlanRecord) -> tuple[PlanRecord, bool]:
+        """Keep a plan; the same plan again is kept once. Raises ``InvalidInput``."""
+        check_plan(plan)
+        return self._write(lambda changes: decide_plan(plan, self._known, changes))
+
+    def recorded_plan(self, namespace: str, plan_id: str) -> PlanRecord:
+        """Return a kept plan; raise ``NotStored``."""
+        check_texts(namespace=namespace, plan_id=plan_id)
+        return found_plan((namespace, plan_id), self._known)
 
     def retract(self, retraction: Retraction) -> RetractionReceipt:
         """Take runs out of every answer; raise ``NotStored`` when one is unknown."""
@@ -149,10 +166,9 @@ class MemorySnapshot:
 
     def with_changes(self, changes: Changes) -> MemorySnapshot:
         """Return the next snapshot."""
+        runs = ({run.run_id: run for run in upload.domain_runs()} for upload, _ in changes.uploads)
         given = (
-            (known, {run.run_id: run for run in upload.item.runs}[known.run_id])
-            for upload, new in changes.uploads
-            for known in new
+            (known, by_id[known.run_id]) for (_, new), by_id in zip(changes.uploads, runs, strict=True) for known in new
         )
         return MemorySnapshot(
             data_version=changes.data_version,

@@ -104,8 +104,18 @@ _FIRST_TABLES: Final = (
     """,
 )
 
+_PLANS: Final = (
+    """
+    CREATE TABLE lake.plans (
+        namespace VARCHAR, plan_id VARCHAR, release VARCHAR, plan_data_version BIGINT, body BLOB, recorded_by VARCHAR,
+        recorded_at TIMESTAMPTZ
+    )
+    """,
+)
+
 MIGRATIONS: Final = (
     Migration(version=1, what="points, runs, events, reports, requests, commits", statements=_FIRST_TABLES),
+    Migration(version=2, what="plans that were recorded", statements=_PLANS),
 )
 
 

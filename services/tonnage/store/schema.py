@@ -10,13 +10,14 @@ import pyarrow as pa
 from tonnage.domain.configuration import FIELD_NAMES
 from tonnage.domain.measurement import METRICS, STATISTICS, Telemetry
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 _TEXT: Final = pa.string()
 _COUNT: Final = pa.int64()
 _NUMBER: Final = pa.float64()
 _FLAG: Final = pa.bool_()
 _TIME: Final = pa.timestamp("us", tz="UTC")
+_BYTES: Final = pa.binary()
 
 _IDENTITY_TYPES: Final = {
     "accelerators_per_replica": _COUNT,
@@ -158,6 +159,17 @@ TABLES: Final[dict[str, pa.Schema]] = {
             ("data_version", _COUNT),
         ],
     ),
+    "plans": pa.schema(
+        [
+            ("namespace", _TEXT),
+            ("plan_id", _TEXT),
+            ("release", _TEXT),
+            ("plan_data_version", _COUNT),
+            ("body", _BYTES),
+            ("recorded_by", _TEXT),
+            ("recorded_at", _TIME),
+        ],
+    ),
     "commits": pa.schema(
         [
             ("namespace", _TEXT),
@@ -179,7 +191,14 @@ TABLES: Final[dict[str, pa.Schema]] = {
     ),
 }
 
-_SQL_TYPES: Final = {_TEXT: "VARCHAR", _COUNT: "BIGINT", _NUMBER: "DOUBLE", _FLAG: "BOOLEAN", _TIME: "TIMESTAMPTZ"}
+_SQL_TYPES: Final = {
+    _TEXT: "VARCHAR",
+    _COUNT: "BIGINT",
+    _NUMBER: "DOUBLE",
+    _FLAG: "BOOLEAN",
+    _TIME: "TIMESTAMPTZ",
+    _BYTES: "BLOB",
+}
 
 
 def sql_columns(schema: pa.Schema) -> str:

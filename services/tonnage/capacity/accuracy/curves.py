@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity.accuracy.rows import METRICS, Row
-from tonnage.capacity.accuracy.slo import LIMITED, q_slo, rungs_of
+from tonnage.capacity.accuracy.slo import LIMITED, beside_fixed_limits, q_slo, rungs_of
 from tonnage.capacity.prediction.elsewhere import ElsewherePredictor
 from tonnage.capacity.prediction.field import DECODE_LAYERS, PREFILL_LAYERS, Offset
 from tonnage.capacity.prediction.loads import LoadPredictor, Prediction, Refused
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Q_SLO: Final = "q_slo"
+Q_SLO_FIXED: Final = "q_slo_fixed_limits"
 
 
 class LeaveOut(StrEnum):
@@ -211,22 +212,29 @@ def _loads(metric: str, rows: Iterable[Row]) -> dict[tuple[str, str], frozenset[
 
 
 def _of_q_slo(train: Sequence[Row], test: Sequence[Row]) -> Iterable[Scored]:
-    """Yield Q_slo at the SLO of each interior point's own TTFT and TPOT, its load taken out of its curve."""
+    """Yield Q_slo of curves that lack one inner load: at the SLO made of its own TTFT and TPOT, and at usual limits."""
     curves: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in train:
         curves[row.curve, row.traits.arrival].append(row)
+    seen: set[tuple[str, str, float]] = set()
     for row in test:
-        limits = {name: row.figures[name] for name in LIMITED if name in row.figures}
         own = [item for item in curves.get((row.curve, row.traits.arrival), ()) if item.load != row.load]
         rungs = rungs_of(own)
-        if not limits or "throughput" not in row.figures or not rungs:
+        if "throughput" not in row.figures or not rungs or not rungs[0].load < row.load < rungs[-1].load:
             continue
-        if not rungs[0].load < row.load < rungs[-1].load:
-            continue
-        found = row.barred or q_slo(rungs, limits)
-        measured = row.figures["throughput"]
-        if isinstance(found, str):
-            yield Scored(kind=Kind.BETWEEN_LOADS, metric=Q_SLO, row=row.index, measured=measured, refused=found)
-        else:
-            said = Prediction(value=found, low=found, high=found)
-            yield Scored(kind=Kind.BETWEEN_LOADS, metric=Q_SLO, row=row.index, measured=measured, predicted=said)
+        limits = {name: row.figures[name] for name in LIMITED if name in row.figures}
+        if limits:
+            yield _q_slo(Q_SLO, row, row.barred or q_slo(rungs, limits), row.figures["throughput"])
+        key = (row.curve, row.traits.arrival, row.load)
+        if key not in seen and not row.barred:
+            seen.add(key)
+            same = [item for item in test if (item.curve, item.traits.arrival, item.load) == key]
+            for part, whole in beside_fixed_limits(rungs_of([*own, *same]), row.load):
+                yield _q_slo(Q_SLO_FIXED, row, part, whole)
+
+
+def _q_slo(metric: str, row: Row, found: float | str, measured: float) -> Scored:
+    if isinstance(found, str):
+        return Scored(kind=Kind.BETWEEN_LOADS, metric=metric, row=row.index, measured=measured, refused=found)
+    said = Prediction(value=found, low=found, high=found)
+    return Scored(kind=Kind.BETWEEN_LOADS, metric=metric, row=row.index, measured=measured, predicted=said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tonnage.capacity.accuracy.curves import Q_SLO, Q_SLO_FIXED
 from tonnage.capacity.accuracy.summary import Numbers, as_json
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def page(report: CurveReport) -> str:
     assert isinstance(kinds, dict)  # noqa: S101 -- made by as_json
     lines = ["# How well curves are predicted", "", _words(found), ""]
     lines += _section("Between measured loads", kinds["between-loads"])
-    lines += _q_slo(found["q_slo"])
+    lines += _q_slo(found[Q_SLO], found[Q_SLO_FIXED])
     lengths = kinds["unseen-lengths"]
     lines += _section("Lengths between measured ones", lengths.get("both_sides", {}))
     lines += _section("Other lengths", lengths.get("elsewhere", {}))
@@ -73,18 +74,21 @@ def _section(title: str, metrics: Mapping[str, Numbers]) -> list[str]:
     return [f"## {title}", "", *_HEAD, *rows, ""] if rows else []
 
 
-def _q_slo(numbers: object) -> list[str]:
-    assert isinstance(numbers, dict)  # noqa: S101 -- made by as_json
-    if not numbers["n"]:
+def _q_slo(own: object, fixed: object) -> list[str]:
+    assert isinstance(own, dict)  # noqa: S101 -- made by as_json
+    assert isinstance(fixed, dict)  # noqa: S101 -- made by as_json
+    if not own["n"]:
         return []
-    aim = f"the aim of under {_share(_OVER_AIM)} over by a tenth is " + (
-        "kept" if numbers["over_promised_10"] < _OVER_AIM else "missed"
-    )
+    over = "kept" if own["over_promised_10"] < _OVER_AIM else "missed"
     words = (
-        "Policy *interpolated* on a curve that lacks the load, at the SLO made of that load's own TTFT and TPOT:\n"
-        f"the crossing lies wherever the missing load was; {aim}."
+        "Policy *interpolated* on a curve that lacks one inner load. At its own latencies: the SLO is made of the TTFT\n"
+        "and TPOT of the load left out, so the crossing lies wherever that load was. At usual limits: TPOT of 20, 30, 50\n"
+        "and 100 ms with TTFT of 2 s, the load left out beside the crossing, against the whole curve's crossing.\n"
+        f"The aim of under {_share(_OVER_AIM)} over by a tenth is {over}."
     )
-    return ["## Q_slo", "", words, "", *_HEAD, _row("Q_slo", numbers, _Q_SLO_AIM), ""]
+    rows = [_row("Q_slo, own latencies", own, _Q_SLO_AIM)]
+    rows += [_row("Q_slo, usual limits", fixed, _Q_SLO_AIM)] if fixed["n"] else []
+    return ["## Q_slo", "", words, "", *_HEAD, *rows, ""]
 
 
 def _row(words: str, numbers: Numbers, aim: tuple[float, float] | None) -> str:

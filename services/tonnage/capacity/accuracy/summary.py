@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tonnage.capacity.accuracy.curves import Q_SLO, Kind
+from tonnage.capacity.accuracy.curves import Q_SLO, Q_SLO_FIXED, Kind
 from tonnage.capacity.accuracy.rows import METRICS
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ def as_json(report: CurveReport) -> dict[str, object]:
 
     ``refused_figures`` counts figures, ``not_judged`` test rows that were no case of what was asked.
     """
-    curves = [score for score in report.scores if score.metric != Q_SLO]
+    curves = [score for score in report.scores if score.metric in METRICS]
     return {
         "metrics": _by_metric(curves),
         "q_slo": numbers([score for score in report.scores if score.metric == Q_SLO], intervals=False),
+        Q_SLO_FIXED: numbers([score for score in report.scores if score.metric == Q_SLO_FIXED], intervals=False),
         "by_kind": {kind.value: _of_kind([score for score in curves if score.kind is kind]) for kind in Kind},
         "refused": len({score.row for score in curves if score.predicted is None}),
         "refused_figures": sum(score.predicted is None for score in curves),

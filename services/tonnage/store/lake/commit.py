@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tonnage.store.changes import Changes
     from tonnage.store.durable import NewFiles
 
-_APPENDED: Final = ("runs", "run_events", "reports", "requests", "commits")
+_APPENDED: Final = ("runs", "run_events", "reports", "requests", "plans", "commits")
 
 
 def tables_of(changes: Changes) -> dict[str, pa.Table]:
@@ -32,6 +32,7 @@ def tables_of(changes: Changes) -> dict[str, pa.Table]:
         "run_events": to_table("run_events", [asdict(event) for event in changes.events]),
         "reports": to_table("reports", _report_rows(changes)),
         "requests": to_table("requests", [asdict(request) for request in changes.requests]),
+        "plans": to_table("plans", [asdict(plan) for plan in changes.plans]),
         "commits": to_table("commits", _commit_rows(changes)),
     }
     return {name: table for name, table in tables.items() if table is not None and table.num_rows}

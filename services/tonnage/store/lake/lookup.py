@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from tonnage.store.base import ReportFacts
+from tonnage.store.base import PlanRecord, ReportFacts
 from tonnage.store.known import Key, Keys, Known, KnownReport, KnownRequest, KnownRun, retirement_after
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tonnage.store.changes import Changes
 
 Row = dict[str, Any]
-_KEY_COLUMNS: Final = {"runs": "run_id", "reports": "report_id", "requests": "request_id"}
+_KEY_COLUMNS: Final = {"runs": "run_id", "reports": "report_id", "requests": "request_id", "plans": "plan_id"}
 
 
 class SeenKeys:
@@ -41,6 +41,7 @@ class SeenKeys:
         self._seen["runs"].update(hash(known.key) for _, new in changes.uploads for known in new)
         self._seen["reports"].update(hash((item.namespace, item.facts.report_id)) for item in changes.reports)
         self._seen["requests"].update(hash((item.namespace, item.request_id)) for item in changes.requests)
+        self._seen["plans"].update(hash((item.namespace, item.plan_id)) for item in changes.plans)
 
     def maybe_stored(self, keys: Keys) -> Keys:
         """Return the keys that may be in the lake; the others are not."""
@@ -48,6 +49,7 @@ class SeenKeys:
             runs=self._kept("runs", keys.runs),
             reports=self._kept("reports", keys.reports),
             requests=self._kept("requests", keys.requests),
+            plans=self._kept("plans", keys.plans),
         )
 
     def _kept(self, name: str, keys: frozenset[Key]) -> frozenset[Key]:
@@ -65,6 +67,10 @@ def look_up(cursor: duckdb.DuckDBPyConnection, keys: Keys) -> Known:
         requests={
             (row["namespace"], row["request_id"]): KnownRequest(**row)
             for row in _select(cursor, "requests", "request_id", keys.requests)
+        },
+        plans={
+            (row["namespace"], row["plan_id"]): PlanRecord(**row)
+            for row in _select(cursor, "plans", "plan_id", keys.plans)
         },
     )
 

@@ -13,8 +13,8 @@ import duckdb
 from tonnage.errors import NotStored, StoreUnavailable
 from tonnage.store import durable
 from tonnage.store.changes import Changes
-from tonnage.store.decide import decide_all, decide_retraction, prepared
-from tonnage.store.incoming import Upload, check_retraction, check_texts
+from tonnage.store.decide import decide_all, decide_append, decide_plan, decide_retraction, found_plan, prepared
+from tonnage.store.incoming import Upload, check_plan, check_retraction, check_texts
 from tonnage.store.known import Keys
 from tonnage.store.lake.commit import commit
 from tonnage.store.lake.connection import attach, catalog_path, connect, create_catalog, data_path
@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tonnage.errors import TonnageError
-    from tonnage.store.base import Append, Receipt, Retraction, RetractionReceipt, StoredUpload
+    from tonnage.store.base import (
+        Append,
+        AppendTables,
+        PlanRecord,
+        Receipt,
+        Retraction,
+        RetractionReceipt,
+        StoredUpload,
+    )
     from tonnage.store.known import Known
     from tonnage.store.url import EmbeddedPlace
 
@@ -126,8 +134,28 @@ class LakeWriter:
         Raises ``StoreUnavailable`` when nothing could be written; sending the same again is safe.
         """
         uploads = prepared(appends)
-        keys = Keys.of_appends([upload.item for upload in uploads if isinstance(upload, Upload)])
+        keys = Keys.of_uploads([upload for upload in uploads if isinstance(upload, Upload)])
         return self._write(keys, lambda known, changes: decide_all(uploads, known, changes))
+
+    def append_tables(self, tables: AppendTables) -> Receipt:
+        """Store many runs that come as tables in one durable commit of their own.
+
+        Raises ``InvalidInput``, ``RequestIdReused``, or ``StoreUnavailable``; nothing is stored then, and sending
+        the same again is safe.
+        """
+        upload = Upload.of_tables(tables)
+        return self._write(Keys.of_uploads([upload]), lambda known, changes: decide_append(upload, known, changes))
+
+    def record_plan(self, plan: PlanRecord) -> tuple[PlanRecord, bool]:
+        """Keep a plan durably; the same plan again is kept once. Raises ``InvalidInput`` or ``StoreUnavailable``."""
+        check_plan(plan)
+        keys = Keys(plans=frozenset({(plan.namespace, plan.plan_id)}))
+        return self._write(keys, lambda known, changes: decide_plan(plan, known, changes))
+
+    def recorded_plan(self, namespace: str, plan_id: str) -> PlanRecord:
+        """Return a kept plan; raise ``NotStored`` or ``StoreUnavailable``."""
+        check_texts(namespace=namespace, plan_id=plan_id)
+        return found_plan((namespace, plan_id), self._known(Keys(plans=frozenset({(namespace, plan_id)}))))
 
     def retract(self, retraction: Retraction) -> RetractionReceipt:
         """Append retraction events; raise ``NotStored`` when a run is unknown, and then write nothing."""
