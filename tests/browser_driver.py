@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -56,6 +57,18 @@ def running(command: list[str], ready: str, **environment: str) -> Iterator[tupl
             yield process, line
         finally:
             process.terminate()
+
+
+@contextmanager
+def showing(app: Path, site: Site) -> Iterator[str]:
+    """Run the pages alone before some servers; yield their address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-u", "-m", "streamlit", "run", str(app), "--server.port", str(port)]
+    address = f"http://127.0.0.1:{port}"
+    with running(command, address, TONNAGE_PLANNING=site.planning, TONNAGE_INGEST=site.ingest):
+        yield address
 
 
 @contextmanager

@@ -274,6 +274,46 @@ class Services(
         self._note("FitVram", request, context)
         return pb.FitVramResponse(fit=a_fit(request.question))
 
+    def ExplorePlans(
+        self, request: pb.ExplorePlansRequest, context: grpc.ServicerContext
+    ) -> Iterator[pb.ExplorePlansResponse]:
+        self._note("ExplorePlans", request, context)
+        span = request.axes[0].span
+        for index in range(span.count):
+            value = span.low + index * (span.high - span.low) / (span.count - 1)
+            yield pb.ExplorePlansResponse(
+                index=index,
+                total_count=span.count,
+                values=[value],
+                verdict=pb.PLAN_VERDICT_FEASIBLE,
+                best=a_candidate(),
+                data_version=self.data_version,
+            )
+
+    def ComputeUtilization(
+        self, request: pb.ComputeUtilizationRequest, context: grpc.ServicerContext
+    ) -> pb.ComputeUtilizationResponse:
+        self._note("ComputeUtilization", request, context)
+        tenants = [pb.TenantUtilization(tenant=tenant.name, utilization_ratio=0.3) for tenant in request.tenants]
+        return pb.ComputeUtilizationResponse(
+            total_utilization_ratio=0.3 * len(tenants),
+            limit_ratio=1.0,
+            within_limit=True,
+            tenants=tenants,
+            data_version=self.data_version,
+        )
+
+    def CheckRetest(self, request: pb.CheckRetestRequest, context: grpc.ServicerContext) -> pb.CheckRetestResponse:
+        self._note("CheckRetest", request, context)
+        states = [pb.StateCoverage(state=pb.TEST_STATE_TYPICAL, covered=True)]
+        item = pb.RetestItem(configuration=a_configuration(), verdict=pb.RETEST_VERDICT_ADVISED, states=states)
+        return pb.CheckRetestResponse(
+            items=[] if self.empty else [item],
+            as_of_date=AS_OF,
+            data_version=self.data_version,
+            total_count=0 if self.empty else 1,
+        )
+
     def ListConfigurations(
         self, request: pb.ListConfigurationsRequest, context: grpc.ServicerContext
     ) -> pb.ListConfigurationsResponse:

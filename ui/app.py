@@ -14,6 +14,9 @@ page = st.navigation(
         st.Page("app_pages/plan.py", title=words("page.plan"), icon=":material/calculate:"),
         st.Page("app_pages/vram.py", title=words("page.vram"), icon=":material/memory:"),
         st.Page("app_pages/benchmarks.py", title=words("page.benchmarks"), icon=":material/show_chart:"),
+        st.Page("app_pages/fleet.py", title=words("page.fleet"), icon=":material/groups:"),
+        st.Page("app_pages/explore.py", title=words("page.explore"), icon=":material/travel_explore:"),
+        st.Page("app_pages/freshness.py", title=words("page.freshness"), icon=":material/event_repeat:"),
         st.Page("app_pages/upload.py", title=words("page.upload"), icon=":material/upload_file:"),
     ]
 )

@@ -47,7 +47,9 @@ async def measure(
 ) -> dict[str, float]:
     """Return calls, calls/s and latency percentiles (ms); a failed call ends the measurement with its error."""
     async with grpc.aio.insecure_channel(address) as channel:
-        call = channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(
+            method, request_serializer=None, response_deserializer=None
+        )
         turn = cycle(requests)
         await asyncio.gather(*(_until(call, turn, time.perf_counter() + seconds / 4, []) for _ in range(concurrency)))
         started = time.perf_counter()

@@ -113,7 +113,7 @@ async def echo() -> None:
         return answer
 
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-    handlers = {"PlanCapacity": grpc.unary_unary_rpc_method_handler(handle)}
+    handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {"PlanCapacity": grpc.unary_unary_rpc_method_handler(handle)}
     generic = grpc.method_handlers_generic_handler("tonnage.v1.PlanningService", handlers)
     server.add_generic_rpc_handlers((generic,))
     port = server.add_insecure_port("127.0.0.1:0")

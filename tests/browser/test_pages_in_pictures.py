@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
-from browser_driver import Site, figures, press, running, serving
+from browser_driver import Site, figures, press, serving, showing
 from playwright.sync_api import expect
 
 from tonnage.client import messages as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Page
@@ -50,13 +50,13 @@ def fingerprint(seeded: Site) -> str:
 
 
 @pytest.fixture
-def plan_address(seeded: Site, new_page: Callable[..., Page]) -> Iterator[str]:
+def plan_address(seeded: Site, new_page: Callable[..., Page]) -> str:
     """Return the link of the example plan."""
     page = new_page()
     page.goto(f"{seeded.ui}/plan")
     press(page, "example_button")
     assert int(figures(page, "plan_counts")[0].removeprefix("≤ ")) >= 1
-    yield page.url
+    return page.url
 
 
 def test_the_start_page_shows_the_store_and_the_ways_on(
@@ -115,20 +115,16 @@ def test_a_model_is_fitted_term_by_term(
     picture(page, "vram")
 
 
-def test_an_outage_in_the_middle_says_what_to_do_and_ends_when_the_service_is_back(
+def test_an_outage_in_the_middle_says_what_to_do_and_hides_no_answer(
     root: Path, tmp_path: Path, new_page: Callable[..., Page]
 ) -> None:
-    with serving(tmp_path / "data") as (servers, site):
-        app = [sys.executable, "-m", "streamlit", "run", str(root / "ui" / "app.py"), "--server.port", "0"]
-        environment = {"TONNAGE_PLANNING": site.planning, "TONNAGE_INGEST": site.ingest}
-        with running(app, r"http://\S+:\d+", **environment) as (_, line):
-            address = line.split()[-1]
-            page = new_page()
-            page.goto(f"{address}/plan")
-            expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
-            servers.terminate()
-            servers.wait(30)
-            press(page, "plan_button")
-            expect(page.get_by_text("The service does not answer").first).to_be_visible()
-            expect(page.get_by_text("tonnage serve").first).to_be_visible()
-            expect(page.get_by_text("Nothing is stored yet")).to_have_count(0)
+    with serving(tmp_path / "data") as (servers, site), showing(root / "ui" / "app.py", site) as address:
+        page = new_page()
+        page.goto(f"{address}/plan")
+        expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
+        servers.terminate()
+        servers.wait(30)
+        press(page, "plan_button")
+        expect(page.get_by_text("The service does not answer").first).to_be_visible()
+        expect(page.get_by_text("tonnage serve").first).to_be_visible()
+        expect(page.get_by_text("Nothing is stored yet")).to_have_count(0)

@@ -72,7 +72,19 @@ def _full_plan_request() -> planning_service_pb2.PlanCapacityRequest:
 
 def _memory_question() -> memory_pb2.MemoryQuestion:
     return memory_pb2.MemoryQuestion(
-        model=MODEL, engine="vllm", accelerator="h100-sxm-80gb", max_model_len=8192, request_tokens=4096, concurrency=4
+        model=MODEL,
+        engine="vllm",
+        accelerator="h100-sxm-80gb",
+        max_model_len=8192,
+        request_tokens=4096,
+        concurrency=4,
+        foreign_bytes=1 << 30,
+        draft_token_count=2,
+        lora_slot_count=2,
+        lora_rank=16,
+        draft_weights_bytes=1 << 30,
+        language_only=True,
+        checkpoint_headers=[b'{"metadata": {"total_size": 16060522496}}'],
     )
 
 
@@ -135,7 +147,10 @@ _PLANNING: dict[str, Callable[[Stubs], tuple[Any, Message]]] = {
     "PlanCapacity": lambda stubs: (stubs.planning.PlanCapacity, _full_plan_request()),
     "FitVram of a catalog model": lambda stubs: (
         stubs.planning.FitVram,
-        planning_service_pb2.FitVramRequest(question=_memory_question()),
+        planning_service_pb2.FitVramRequest(
+            question=_memory_question(),
+            map=memory_pb2.MemoryMapAxes(request_tokens=[1024, 4096], concurrencies=[1, 8]),
+        ),
     ),
     "FitVram of a shape": lambda stubs: (
         stubs.planning.FitVram,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -190,7 +191,9 @@ def test_a_migration_keeps_the_rows_and_runs_once(place: EmbeddedPlace) -> None:
     connection = a_lake(place)
     connection.execute("INSERT INTO lake.commits VALUES ('default', 7, TIMESTAMPTZ '2026-01-01', 1, 0, 0, 0)")
     later = Migration(
-        version=SCHEMA_VERSION + 1, what="a column", statements=("ALTER TABLE lake.commits ADD COLUMN extra BIGINT DEFAULT 5",)
+        version=SCHEMA_VERSION + 1,
+        what="a column",
+        statements=("ALTER TABLE lake.commits ADD COLUMN extra BIGINT DEFAULT 5",),
     )
     now = datetime(2026, 2, 1, tzinfo=UTC)
     assert migrate(connection, now=now, migrations=(*MIGRATIONS, later)) == 1
@@ -201,7 +204,11 @@ def test_a_migration_keeps_the_rows_and_runs_once(place: EmbeddedPlace) -> None:
 
 def test_a_migration_that_fails_leaves_the_schema_as_it_was(place: EmbeddedPlace) -> None:
     connection = a_lake(place)
-    bad = Migration(version=SCHEMA_VERSION + 1, what="broken", statements=("ALTER TABLE lake.runs ADD COLUMN extra BIGINT", "NO SQL"))
+    bad = Migration(
+        version=SCHEMA_VERSION + 1,
+        what="broken",
+        statements=("ALTER TABLE lake.runs ADD COLUMN extra BIGINT", "NO SQL"),
+    )
     with pytest.raises(Exception, match="syntax error"):
         migrate(connection, now=datetime(2026, 2, 1, tzinfo=UTC), migrations=(*MIGRATIONS, bad))
     assert schema_version(connection) == SCHEMA_VERSION
@@ -383,3 +390,21 @@ def test_a_user_can_query_the_store_in_plain_duckdb(place: EmbeddedPlace) -> Non
         "SELECT model, concurrency, requests_per_s FROM lake.points ORDER BY point_index"
     ).fetchall()
     assert rows == [("meta-llama/Llama-3.1-8B-Instruct", 1.0, 2.0), ("meta-llama/Llama-3.1-8B-Instruct", 4.0, 6.0)]
+
+
+def test_the_query_in_the_docs_gives_the_curve_of_live_runs(place: EmbeddedPlace, root: Path) -> None:
+    live, gone = a_stored_run(TEAM), a_stored_run(TEAM, "gone")
+    with closing(LakeWriter(place)) as writer:
+        stored(writer, an_upload(live), an_upload(gone))
+        writer.retract(a_retraction([gone]))
+    (block,) = re.findall(r"```sql\n(.*?)```", (root / "docs" / "store.md").read_text(), re.DOTALL)
+    _, attached, query = (part.strip() for part in re.split(r"(?=ATTACH)|(?=-- The curve)", block))
+    with closing(connect()) as connection:
+        connection.execute(attached.replace("/srv/tonnage", str(place.folder)))
+        rows = connection.execute(query).fetchall()
+    assert [row[3] for row in rows] == [1.0, 4.0]
+
+
+def test_the_docs_name_every_table_and_its_key(root: Path) -> None:
+    page = (root / "docs" / "store.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(TABLES)

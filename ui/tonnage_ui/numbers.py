@@ -35,6 +35,14 @@ def gib(size_bytes: int | None) -> str:
     return DASH if size_bytes is None else f"{as_gib(size_bytes):,.2f} GiB"
 
 
+def size(size_bytes: int) -> str:
+    """Return bytes in the largest binary unit that leaves a readable number."""
+    for unit, factor in (("GiB", _GIB), ("MiB", 1024**2), ("KiB", 1024)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:,.2f} {unit}"
+    return f"{size_bytes:,} B"
+
+
 def as_gib(size_bytes: int) -> float:
     """Return bytes in GiB for an axis."""
     return size_bytes / _GIB

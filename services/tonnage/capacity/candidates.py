@@ -52,7 +52,7 @@ def plan_candidate(asked: Asked, curves: CandidateCurves) -> Candidate | Rejecti
 
 def _bucket(asked: Asked, bucket: DemandBucket, choice: Choice) -> BucketCapacity:
     peak = asked.peak * exact(bucket.share)
-    capacity = sweeps.capacity_of(choice.sweep, bucket.work, asked.request.workload.slo, asked.request.policy)
+    capacity = sweeps.chosen_capacity(choice, bucket.work, asked.request.workload.slo, asked.request.policy)
     q_slo = capacity.q_slo_requests_per_s
     return BucketCapacity(
         work=bucket.work,

@@ -142,6 +142,54 @@ def convert(capacity: SloCapacity, measured_work: Work, wanted_work: Work) -> Sl
     )
 
 
+def brackets(one: Work, other: Work, wanted: Work) -> bool:
+    """Tell whether two sizes hold the wanted output within a tenth and have the wanted fresh input between them."""
+    if not (isinstance(one, TextWork) and isinstance(other, TextWork) and isinstance(wanted, TextWork)):
+        return False
+    first, second = distance(one, wanted), distance(other, wanted)
+    alike = all(1 / SAME_RATIO <= item.output_ratio <= SAME_RATIO for item in (first, second))
+    low, high = sorted((first.prefill_ratio, second.prefill_ratio))
+    return alike and math.isfinite(first.factor) and math.isfinite(second.factor) and low < 1 < high
+
+
+def between(
+    single: SloCapacity, one: tuple[SloCapacity, Work], other: tuple[SloCapacity, Work], wanted: Work
+) -> SloCapacity:
+    """Return the capacity between two measured inputs of one output length: 1 / Q straight in the fresh input.
+
+    ``single`` is what the nearer size says alone, and stays the answer where either side has no capacity. A bound is
+    exact only where both are: a lower bound on one side leaves a lower bound.
+    """
+    rates = [item[0].q_slo_requests_per_s for item in (one, other)]
+    if rates[0] is None or rates[1] is None or single.bound is CapacityBound.NONE:
+        return single
+    inputs = [1 / distance(item[1], wanted).prefill_ratio for item in (one, other)]
+    share = (1 - inputs[0]) / (inputs[1] - inputs[0])
+    q_slo = 1 / ((1 - share) / rates[0] + share / rates[1])
+    exact = all(item[0].bound is CapacityBound.EXACT for item in (one, other))
+    output = wanted.output_tokens_mean if isinstance(wanted, TextWork) else None
+    finding = _interpolated(one[1], other[1], wanted, q_slo)
+    return replace(
+        single,
+        bound=CapacityBound.EXACT if exact else CapacityBound.AT_LEAST,
+        q_slo_requests_per_s=q_slo,
+        crossing_requests_per_s=q_slo,
+        output_tokens_per_s=None if output is None else q_slo * output,
+        origin=weakest(one[0].origin, other[0].origin, Origin.PREDICTED),
+        reason=f"{one[0].reason}; {finding.message}",
+        findings=notes.ordered((*one[0].findings, *other[0].findings, finding)),
+    )
+
+
+def _interpolated(one: Work, other: Work, wanted: Work, q_slo: float) -> Finding:
+    return notes.warning(
+        "LENGTHS_PREDICTED",
+        f"{described(wanted)} was not measured; predicted between {described(one)} and {described(other)}: "
+        f"{shown(q_slo)} requests/s, the time in service straight in the input",
+        remedy=f"measure {described(wanted)}",
+    )
+
+
 def _scaled(value: float | None, scale: float) -> float | None:
     return None if value is None else value * scale
 

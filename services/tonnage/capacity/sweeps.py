@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tonnage.capacity import lengths, notes
 from tonnage.capacity.lengths import SAME_RATIO, Distance, distance
 from tonnage.capacity.slo import slo_capacity
+from tonnage.domain.plan import CapacityPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tonnage.domain.configuration import Configuration
     from tonnage.domain.finding import Evidence, Finding
     from tonnage.domain.measurement import Work
-    from tonnage.domain.plan import CapacityPolicy, SloCapacity
+    from tonnage.domain.plan import SloCapacity
     from tonnage.domain.workload import Slo
 
 _NAMES_SHOWN: Final = 5
@@ -54,11 +55,15 @@ class CandidateCurves:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The sweep that speaks for one request size, how far it is, and the sweeps of that size left aside."""
+    """The sweep that speaks for one request size, how far it is, and the sweeps of that size left aside.
+
+    ``other_side`` is a second sweep of the same output length whose input lies on the other side of the wanted one.
+    """
 
     sweep: SweepCurve
     apart: Distance
     aside: tuple[SweepCurve, ...] = ()
+    other_side: SweepCurve | None = None
 
 
 def choose(sweeps: Sequence[SweepCurve], wanted: Work) -> Choice:
@@ -73,7 +78,31 @@ def choose(sweeps: Sequence[SweepCurve], wanted: Work) -> Choice:
     chosen = min(usable, key=lambda pair: (_step(pair[1]), -pair[0].age_key, pair[0].sweep_id, pair[0].curve.tool))
     step = _step(chosen[1])
     aside = tuple(sweep for sweep, apart in rated if sweep is not chosen[0] and _step(apart) == step)
-    return Choice(chosen[0], chosen[1], tuple(sorted(aside, key=lambda item: (-item.age_key, item.sweep_id))))
+    return Choice(
+        chosen[0],
+        chosen[1],
+        tuple(sorted(aside, key=lambda item: (-item.age_key, item.sweep_id))),
+        None if chosen[1].same else _other_side(chosen[0], usable, wanted),
+    )
+
+
+def _other_side(chosen: SweepCurve, usable: Sequence[tuple[SweepCurve, Distance]], wanted: Work) -> SweepCurve | None:
+    """Return the nearest usable sweep of the wanted output length beyond the wanted input, seen from the chosen one.
+
+    Both must lie within reach, come from one tool and arrival kind, and hold the wanted output within a tenth.
+    """
+    found = [
+        (sweep, apart)
+        for sweep, apart in usable
+        if sweep.curve.unusable is None
+        and not apart.too_far
+        and lengths.brackets(chosen.work, sweep.work, wanted)
+        and (sweep.curve.tool, sweep.curve.metric_definitions, sweep.curve.arrival_kind)
+        == (chosen.curve.tool, chosen.curve.metric_definitions, chosen.curve.arrival_kind)
+    ]
+    if not found:
+        return None
+    return min(found, key=lambda pair: (_step(pair[1]), -pair[0].age_key, pair[0].sweep_id))[0]
 
 
 def _step(apart: Distance) -> float:
@@ -92,6 +121,20 @@ def capacity_of(sweep: SweepCurve, wanted: Work, slo: Slo, policy: CapacityPolic
     if apart.too_far:
         return lengths.refused(found, sweep.work, wanted, apart)
     return lengths.convert(found, sweep.work, wanted)
+
+
+def chosen_capacity(choice: Choice, wanted: Work, slo: Slo, policy: CapacityPolicy) -> SloCapacity:
+    """Return what the chosen sweep says of a request size; between two sizes, what both say together.
+
+    Under policy *interpolated* and between two measured inputs of the wanted output length, the time of a request in
+    service, 1 / Q, is taken as straight in the input. Anything else is the chosen sweep's word alone.
+    """
+    single = capacity_of(choice.sweep, wanted, slo, policy)
+    other = choice.other_side
+    if policy is not CapacityPolicy.INTERPOLATED or other is None:
+        return single
+    one, two = (slo_capacity(item.curve, slo, policy) for item in (choice.sweep, other))
+    return lengths.between(single, (one, choice.sweep.work), (two, other.work), wanted)
 
 
 def left_aside(choice: Choice) -> Iterable[Finding]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "–"
 _PIPE_WIDTH: Final = 160
 _THOUSAND: Final = 1000
+_LEAST_GIB_BYTES: Final = 10 << 20
 
 
 def as_dict(message: Message) -> dict[str, Any]:
@@ -59,8 +60,12 @@ def percent(ratio: float | None) -> str:
 
 
 def gib(value_bytes: float | None) -> str:
-    """Return bytes as GiB, or a dash."""
-    return UNKNOWN if value_bytes is None else f"{value_bytes / (1 << 30):.2f} GiB"
+    """Return bytes as GiB, or a dash; what would be nearly nothing in GiB stays in bytes."""
+    if value_bytes is None:
+        return UNKNOWN
+    if 0 < abs(value_bytes) < _LEAST_GIB_BYTES:
+        return f"{value_bytes:,.0f} B"
+    return f"{value_bytes / (1 << 30):.2f} GiB"
 
 
 def field(message: Message, name: str) -> Any:  # noqa: ANN401 -- a field's type is the message's matter

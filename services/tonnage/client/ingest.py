@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from tonnage.client import messages
-    from tonnage.client.uploads import ReportOptions, ReportSource, RunsOptions, Upload
+    from tonnage.client.uploads import ArrowSource, ReportOptions, ReportSource, RunsOptions, Upload, Watched
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -88,6 +88,23 @@ class IngestClient(Connection):
         head = ingest_pb.IngestRunsMetadata(validate_only=validate_only, **options)
         return self._stream(self._ingest.IngestRuns, uploads.runs_messages(runs, head), timeout_s)
 
+    def ingest_arrow(
+        self,
+        source: ArrowSource,
+        *,
+        validate_only: bool = False,
+        timeout_s: float | None = None,
+        **options: Unpack[RunsOptions],
+    ) -> messages.IngestRunsResponse:
+        """Store runs in bulk: a pyarrow table or its batches, or whole Arrow IPC streams as bytes.
+
+        Columns are those of docs/arrow.md. The stream is stored whole or not at all; the same rows again are stored
+        once. Nothing here imports pyarrow: what is given brings it.
+        """
+        head = ingest_pb.IngestRunsMetadata(validate_only=validate_only, **options)
+        parts = uploads.Watched(uploads.arrow_messages(source, head))
+        return self._stream(self._ingest.IngestRuns, iter(parts), timeout_s, parts)
+
     def list_formats(
         self, request: messages.ListFormatsRequest | None = None, *, timeout_s: float | None = None
     ) -> messages.ListFormatsResponse:
@@ -106,12 +123,24 @@ class IngestClient(Connection):
         """Take runs out of every answer."""
         return self._call(self._ingest.RetractRuns, request, timeout_s)
 
+    def record_plan(
+        self, request: messages.RecordPlanRequest, *, timeout_s: float | None = None
+    ) -> messages.RecordPlanResponse:
+        """Keep a plan whole, under its id."""
+        return self._call(self._ingest.RecordPlan, request, timeout_s)
+
+    def get_recorded_plan(
+        self, request: messages.GetRecordedPlanRequest, *, timeout_s: float | None = None
+    ) -> messages.GetRecordedPlanResponse:
+        """Return a plan that was kept."""
+        return self._call(self._ingest.GetRecordedPlan, request, timeout_s)
+
     def _stream(
         self,
         method: grpc.StreamUnaryMultiCallable[Question, Answer],
         requests: Iterator[Question],
         timeout_s: float | None,
-        upload: Upload | None = None,
+        upload: Upload | Watched | None = None,
     ) -> Answer:
         try:
             return method(requests, timeout=timeout_s, metadata=self.endpoint.metadata)
@@ -178,6 +207,23 @@ class IngestAsyncClient(AsyncConnection):
         head = ingest_pb.IngestRunsMetadata(validate_only=validate_only, **options)
         return await self._stream(self._ingest.IngestRuns, _each(uploads.runs_messages(runs, head)), timeout_s)
 
+    async def ingest_arrow(
+        self,
+        source: ArrowSource,
+        *,
+        validate_only: bool = False,
+        timeout_s: float | None = None,
+        **options: Unpack[RunsOptions],
+    ) -> messages.IngestRunsResponse:
+        """Store runs in bulk: a pyarrow table or its batches, or whole Arrow IPC streams as bytes.
+
+        Columns are those of docs/arrow.md. The stream is stored whole or not at all; the same rows again are stored
+        once. Nothing here imports pyarrow: what is given brings it.
+        """
+        head = ingest_pb.IngestRunsMetadata(validate_only=validate_only, **options)
+        parts = uploads.Watched(uploads.arrow_messages(source, head))
+        return await self._stream(self._ingest.IngestRuns, _each(iter(parts)), timeout_s, parts)
+
     async def list_formats(
         self, request: messages.ListFormatsRequest | None = None, *, timeout_s: float | None = None
     ) -> messages.ListFormatsResponse:
@@ -196,12 +242,24 @@ class IngestAsyncClient(AsyncConnection):
         """Take runs out of every answer."""
         return await self._call(self._ingest.RetractRuns, request, timeout_s)
 
+    async def record_plan(
+        self, request: messages.RecordPlanRequest, *, timeout_s: float | None = None
+    ) -> messages.RecordPlanResponse:
+        """Keep a plan whole, under its id."""
+        return await self._call(self._ingest.RecordPlan, request, timeout_s)
+
+    async def get_recorded_plan(
+        self, request: messages.GetRecordedPlanRequest, *, timeout_s: float | None = None
+    ) -> messages.GetRecordedPlanResponse:
+        """Return a plan that was kept."""
+        return await self._call(self._ingest.GetRecordedPlan, request, timeout_s)
+
     async def _stream(
         self,
         method: grpc.aio.StreamUnaryMultiCallable[Question, Answer],
         requests: AsyncIterator[Question],
         timeout_s: float | None,
-        upload: Upload | None = None,
+        upload: Upload | Watched | None = None,
     ) -> Answer:
         try:
             return await method(requests, timeout=timeout_s, metadata=self.endpoint.metadata)

@@ -7,8 +7,9 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypedDict
 
+from tonnage.client.errors import BadInput
 from tonnage.v1 import ingest_service_pb2 as ingest_pb
 
 if TYPE_CHECKING:
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES: Final = 256 << 10
 RUNS_PER_BATCH: Final = 100
+ARROW_ROWS_PER_MESSAGE: Final = 10_000
+ARROW_MESSAGE_BYTES: Final = (16 << 20) - (64 << 10)
+# The marker that ends an IPC stream (continuation, then no length).
+_END_OF_STREAM: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 ReportSource = str | os.PathLike[str] | IO[bytes] | bytes
+ArrowSource: TypeAlias = "bytes | Iterable[bytes | ArrowBatch]"
 
 
 class ReportOptions(TypedDict, total=False):
@@ -119,6 +125,83 @@ def runs_messages(runs: Iterable[Run], head: ingest_pb.IngestRunsMetadata) -> It
     yield ingest_pb.IngestRunsRequest(metadata=head)
     for batch in batched(runs, RUNS_PER_BATCH):
         yield ingest_pb.IngestRunsRequest(batch=ingest_pb.RunBatch(runs=batch))
+
+
+class Watched:
+    """Messages on their way out; ``error`` keeps what making them raised.
+
+    gRPC takes them in a thread of its own and tells nobody what went wrong there.
+    """
+
+    def __init__(self, messages: Iterator[ingest_pb.IngestRunsRequest]) -> None:
+        self._messages = messages
+        self.error: Exception | None = None
+
+    def __iter__(self) -> Iterator[ingest_pb.IngestRunsRequest]:
+        """Yield the messages."""
+        try:
+            yield from self._messages
+        except Exception as error:
+            self.error = error
+            raise
+
+
+class ArrowBatch(Protocol):
+    """A pyarrow ``RecordBatch``, as far as it is used."""
+
+    num_rows: int
+    nbytes: int
+    schema: Any
+
+    def serialize(self) -> Any:  # noqa: ANN401 -- a pyarrow Buffer
+        """Return the batch as an encapsulated IPC message."""
+        ...
+
+    def slice(self, offset: int = 0, length: int | None = None) -> ArrowBatch:
+        """Return some of the rows."""
+        ...
+
+
+def arrow_messages(source: ArrowSource, head: ingest_pb.IngestRunsMetadata) -> Iterator[ingest_pb.IngestRunsRequest]:
+    """Yield the metadata, then tables: whole IPC streams as they are, batches in messages of at most 10,000 rows.
+
+    Raises ``BadInput`` for what is no table and for columns that do not travel batch by batch.
+    """
+    yield ingest_pb.IngestRunsRequest(metadata=head)
+    for data in _streams(source):
+        if len(data) > ARROW_MESSAGE_BYTES:
+            raise BadInput.field("source", f"holds a table of {len(data)} bytes; {ARROW_MESSAGE_BYTES} fit a message")
+        yield ingest_pb.IngestRunsRequest(arrow_ipc=data)
+
+
+def _streams(source: ArrowSource) -> Iterator[bytes]:
+    if isinstance(source, bytes):
+        yield source
+        return
+    held: Any = source
+    for item in held.to_batches() if hasattr(held, "to_batches") else held:
+        if isinstance(item, bytes):
+            yield item
+        elif hasattr(item, "serialize"):
+            yield from map(_stream, _sliced(item))
+        else:
+            raise BadInput.field("source", f"holds a {type(item).__name__}; give tables, batches or IPC streams")
+
+
+def _sliced(batch: ArrowBatch) -> Iterator[ArrowBatch]:
+    row_bytes = max(1, batch.nbytes // max(1, batch.num_rows))
+    step = max(1, min(ARROW_ROWS_PER_MESSAGE, ARROW_MESSAGE_BYTES // (2 * row_bytes)))
+    for offset in range(0, batch.num_rows, step):
+        yield batch.slice(offset, step)
+
+
+def _stream(batch: ArrowBatch) -> bytes:
+    """Return one batch as a whole IPC stream: schema, batch, end."""
+    for item in batch.schema:
+        if hasattr(item.type, "index_type"):
+            problem = f"column {item.name} is dictionary-encoded; cast it to its values, or send IPC streams as bytes"
+            raise BadInput.field("source", problem)
+    return b"".join((bytes(batch.schema.serialize()), bytes(batch.serialize()), _END_OF_STREAM))
 
 
 def batched(runs: Iterable[Run], size: int) -> Iterator[Sequence[Run]]:

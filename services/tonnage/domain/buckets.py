@@ -122,8 +122,12 @@ def sums_of(levels: Sequence[Level]) -> WorkSums | None:
 
 
 def _field_sums(levels: Sequence[Level], name: str) -> FieldSums:
-    stated = [(value, level.completed_count) for level in levels if (value := getattr(level.work, name)) is not None]
-    stated = [(value, count) for value, count in stated if can_be_a_size(value)]
+    return field_sums([(getattr(level.work, name), level.completed_count) for level in levels])
+
+
+def field_sums(pairs: Iterable[tuple[float | None, int | None]]) -> FieldSums:
+    """Return the sums of one field, given as (value, completed count) a level; what cannot be a size is left out."""
+    stated = [(value, count) for value, count in pairs if value is not None and can_be_a_size(value)]
     counted = [(value, count) for value, count in stated if count is not None and 0 <= count <= LARGEST_COUNT]
     return FieldSums(
         weighted_sum=math.fsum(value * count for value, count in counted),

@@ -11,7 +11,7 @@ Two strengths, by ``docs/method.md`` and the meanings of the product:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.finding import Severity
 from tonnage.formats.checks.latencies import check_latencies
@@ -44,21 +44,20 @@ CODES = {
     "COUNT_NOT_STATED": "the file does not say how many requests completed, so its tails cannot be judged",
 }
 
+COUNT_NOT_STATED: Final = note(
+    "COUNT_NOT_STATED",
+    "the file does not say how many requests completed, so whether its tails rest on enough of them cannot be checked",
+    path="completed_count",
+    remedy="give completed_count with the upload",
+)
+
 
 def lint_run(run: Run) -> Run:
     """Return the run with its levels checked; what was found before is not said twice."""
     levels = tuple(lint_level(level) for level in run.levels)
     found = list(run.findings)
     if any(level.completed_count is None for level in levels):
-        found.append(
-            note(
-                "COUNT_NOT_STATED",
-                "the file does not say how many requests completed, so whether its tails rest on enough of them "
-                "cannot be checked",
-                path="completed_count",
-                remedy="give completed_count with the upload",
-            )
-        )
+        found.append(COUNT_NOT_STATED)
     return replace(run, levels=levels, findings=_distinct(found))
 
 

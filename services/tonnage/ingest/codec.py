@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from tonnage import checks
 from tonnage.domain.finding import Finding
 from tonnage.errors import InvalidInput, at
 from tonnage.ingest.requests import (
@@ -18,17 +19,21 @@ from tonnage.ingest.requests import (
 )
 from tonnage.rpc.codec.finding import encode_findings
 from tonnage.rpc.codec.run import decode_run, encode_run, encode_timestamp, run_name_parts
+from tonnage.store.base import PlanRecord
 from tonnage.v1 import ingest_service_pb2 as pb
+from tonnage.v1.plan_pb2 import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tonnage.domain.measurement import Run
     from tonnage.formats.base import Format
-    from tonnage.ingest.requests import Converted
+    from tonnage.ingest.requests import BulkAnswer, Converted
     from tonnage.store.base import RetractionReceipt, StoredUpload
 
 LARGEST_CHUNK_BYTES: Final = 1 << 20
+# More would not fit an answer; the counts and the findings are of all runs.
+LARGEST_RECEIPT_COUNT: Final = 10_000
 _OUTCOMES: Final = {
     "STORED": pb.RUN_OUTCOME_STORED,
     "ALREADY_STORED": pb.RUN_OUTCOME_ALREADY_STORED,
@@ -135,6 +140,79 @@ def encode_runs_answer(answer: RunsAnswer) -> pb.IngestRunsResponse:
         runs=[encode_receipt(item) for item in answer.runs],
         data_version=answer.data_version,
         stored_level_count=answer.stored_level_count,
+        run_count=len(answer.runs),
+        stored_run_count=sum(item.outcome == "STORED" for item in answer.runs),
+    )
+
+
+def encode_bulk_answer(answer: BulkAnswer) -> pb.IngestRunsResponse:
+    """Return what became of runs that came in bulk."""
+    return pb.IngestRunsResponse(
+        runs=[
+            pb.RunReceipt(
+                run=_name(answer.namespace, run.run_id),
+                outcome=_OUTCOMES[outcome],
+                level_count=run.level_count,
+                usable_level_count=run.usable_level_count,
+                missing_for_plan=run.missing,
+                ordinal=ordinal,
+                fingerprint=run.fingerprint,
+                sweep_id=run.sweep_id,
+            )
+            for ordinal, (run, outcome) in enumerate(answer.runs[:LARGEST_RECEIPT_COUNT])
+        ],
+        data_version=answer.data_version,
+        stored_level_count=sum(run.level_count for run in answer.stored),
+        findings=encode_findings(answer.findings),
+        run_count=len(answer.runs),
+        stored_run_count=len(answer.stored),
+    )
+
+
+def decode_plan_record(message: pb.RecordPlanRequest) -> PlanRecord:
+    """Return a plan to keep; raise ``InvalidInput`` when it is none."""
+    plan = message.plan
+    for key in ("plan_id", "release"):
+        checks.required(f"plan.{key}", getattr(plan, key))
+        checks.name(f"plan.{key}", getattr(plan, key))
+    if not plan.HasField("request"):
+        raise InvalidInput.field("plan.request", None, "is required and absent", "send the plan whole")
+    namespace = plan.request.namespace or DEFAULT_NAMESPACE
+    check_namespace("plan.request.namespace", namespace)
+    checks.count("plan.data_version", plan.data_version, least=0)
+    checks.name("recorded_by", message.recorded_by)
+    return PlanRecord(
+        namespace=namespace,
+        plan_id=plan.plan_id,
+        release=plan.release,
+        plan_data_version=plan.data_version,
+        body=plan.SerializeToString(deterministic=True),
+        recorded_by=message.recorded_by or None,
+    )
+
+
+def encode_recorded(plan: PlanRecord, *, is_known: bool) -> pb.RecordPlanResponse:
+    """Return since when a plan is kept."""
+    return pb.RecordPlanResponse(
+        plan_id=plan.plan_id, recorded_at=encode_timestamp(plan.recorded_at), already_recorded=is_known
+    )
+
+
+def decode_plan_key(message: pb.GetRecordedPlanRequest) -> tuple[str, str]:
+    """Return namespace and plan id; raise ``InvalidInput``."""
+    namespace = message.namespace or DEFAULT_NAMESPACE
+    check_namespace("namespace", namespace)
+    checks.required("plan_id", message.plan_id)
+    checks.name("plan_id", message.plan_id)
+    return namespace, message.plan_id
+
+
+def encode_recorded_plan(plan: PlanRecord) -> pb.GetRecordedPlanResponse:
+    """Return a kept plan."""
+    return pb.GetRecordedPlanResponse(
+        plan=Plan.FromString(plan.body),
+        recorded_at=encode_timestamp(plan.recorded_at),
+        recorded_by=plan.recorded_by or "",
     )
 
 

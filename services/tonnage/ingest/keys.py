@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +17,22 @@ Pairs = tuple[tuple[str, str], ...]
 
 def run_id(report_id: str, given: Pairs, ordinal: int) -> str:
     """Return uuid5 of the labels and the position in the file, within the namespace its digest seeds."""
-    seed = uuid.UUID(hex=report_id[:32])
-    return str(uuid.uuid5(seed, _canonical([given, ordinal])))
+    return _uuid5(bytes.fromhex(report_id[:32]), canonical([given, ordinal]))
+
+
+def run_ids(report_ids: Iterable[str]) -> list[str]:
+    """Return the ids of runs that came without a file and without labels."""
+    name = canonical([(), 0])
+    return [_uuid5(bytes.fromhex(report_id[:32]), name) for report_id in report_ids]
+
+
+def _uuid5(namespace: bytes, name: str) -> str:
+    """Return what ``str(uuid.uuid5(...))`` does (RFC 9562, section 5.5), without its objects."""
+    held = bytearray(hashlib.sha1(namespace + name.encode(), usedforsecurity=False).digest()[:16])
+    held[6] = held[6] & 0x0F | 0x50
+    held[8] = held[8] & 0x3F | 0x80
+    text = held.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def record_id(run: Run) -> str:
@@ -34,12 +47,12 @@ def record_id(run: Run) -> str:
         ingested_by=None,
         ci_job=None,
     )
-    return hashlib.sha256(_canonical(asdict(bare)).encode()).hexdigest()
+    return hashlib.sha256(canonical(asdict(bare)).encode()).hexdigest()
 
 
 def body_digest(*parts: object) -> str:
     """Return the SHA-256 of everything a caller sent."""
-    return hashlib.sha256(_canonical(parts).encode()).hexdigest()
+    return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
 def canonical_pairs(pairs: Iterable[tuple[str, str]]) -> Pairs:
@@ -47,10 +60,15 @@ def canonical_pairs(pairs: Iterable[tuple[str, str]]) -> Pairs:
     return tuple(sorted(pairs))
 
 
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_text)
+def canonical(value: object) -> str:
+    """Return one text for one value: keys sorted, no spaces, moments in ISO 8601."""
+    return _ENCODER.encode(value)
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 -- whatever json does not know; here datetimes alone
     text: str = value.isoformat()
     return text
+
+
+# One encoder for all: making one costs more than a short text.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_text)

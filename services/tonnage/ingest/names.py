@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -28,7 +29,7 @@ def normal_run(run: Run) -> Run:
     minor, patch = (None, None) if stated.engine_version is None else split_version(stated.engine_version)
     configuration = replace(
         stated,
-        model=None if stated.model is None else catalog.normalize_model(stated.model),
+        model=None if stated.model is None else _normal_model(stated.model),
         engine=None if stated.engine is None else catalog.normalize_engine(stated.engine),
         engine_version=minor,
         weight_precision=_precision(stated.weight_precision),
@@ -39,6 +40,12 @@ def normal_run(run: Run) -> Run:
     if patch is not None and conditions.engine_patch_version is None:
         conditions = replace(conditions, engine_patch_version=patch)
     return replace(run, configuration=configuration, conditions=conditions)
+
+
+@functools.lru_cache(maxsize=4096)
+def _normal_model(name: str) -> str:
+    """Return the catalog's spelling; looking for one that is not there is slow, and many runs share a model."""
+    return catalog.normalize_model(name)
 
 
 def _precision(text: str | None) -> str | None:

@@ -148,6 +148,33 @@ class RunsAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BulkRun:
+    """What is told of one run that came in bulk; ``missing`` is what a plan needs and the run does not state."""
+
+    run_id: str
+    level_count: int
+    usable_level_count: int
+    fingerprint: str
+    sweep_id: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkAnswer:
+    """What became of runs that came in bulk, in their order, each with its outcome."""
+
+    namespace: str
+    runs: tuple[tuple[BulkRun, Outcome], ...]
+    data_version: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def stored(self) -> list[BulkRun]:
+        """Return the runs that are new."""
+        return [run for run, outcome in self.runs if outcome == "STORED"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
     """What a file would be stored as."""
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tonnage.ingest import codec
-from tonnage.ingest.streams import chunks, first_message, pushed_runs
+from tonnage.ingest.arrow.bulk import Bulk
+from tonnage.ingest.streams import chunks, first_message, peeked, pushed_runs, pushed_tables
 from tonnage.v1.ingest_service_pb2_grpc import IngestServiceServicer
 
 if TYPE_CHECKING:
@@ -56,7 +57,12 @@ class IngestServicer(IngestServiceServicer):
         request = codec.decode_runs_metadata((await first_message(request_iterator)).metadata)
         with self._ingest.admitted():
             will_store = not request.validate_only
-            runs = await pushed_runs(request_iterator, self._max_runs_bytes, will_store=will_store)
+            part, requests = await peeked(request_iterator)
+            if part == "arrow_ipc":
+                bulk = Bulk(request, self._max_runs_bytes)
+                collected = await pushed_tables(requests, bulk, will_store=will_store)
+                return codec.encode_bulk_answer(await self._ingest.store_bulk(collected, request))
+            runs = await pushed_runs(requests, self._max_runs_bytes, will_store=will_store)
             return codec.encode_runs_answer(await self._ingest.store_runs(runs, request))
 
     async def ListFormats(self, request: pb.ListFormatsRequest, context: Context) -> pb.ListFormatsResponse:
@@ -73,3 +79,12 @@ class IngestServicer(IngestServiceServicer):
         """Take runs out of every answer."""
         retraction = codec.decode_retraction(request)
         return codec.encode_retraction(await self._ingest.retract(retraction), retraction.namespace)
+
+    async def RecordPlan(self, request: pb.RecordPlanRequest, context: Context) -> pb.RecordPlanResponse:
+        """Keep a plan whole."""
+        plan, is_known = await self._ingest.record_plan(codec.decode_plan_record(request))
+        return codec.encode_recorded(plan, is_known=is_known)
+
+    async def GetRecordedPlan(self, request: pb.GetRecordedPlanRequest, context: Context) -> pb.GetRecordedPlanResponse:
+        """Return a kept plan."""
+        return codec.encode_recorded_plan(await self._ingest.recorded_plan(*codec.decode_plan_key(request)))

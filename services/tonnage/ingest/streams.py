@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tonnage.domain.measurement import Run
+    from tonnage.ingest.arrow.bulk import Bulk, Collected
 
 Part = TypeVar("Part", pb.IngestReportRequest, pb.ConvertReportRequest, pb.IngestRunsRequest)
 ReportPart = pb.IngestReportRequest | pb.ConvertReportRequest
@@ -35,6 +37,31 @@ async def chunks(
     async for request in requests:
         _refuse_other(request, "chunk")
         yield decode_chunk(request.chunk)
+
+
+async def peeked(
+    requests: AsyncIterator[pb.IngestRunsRequest],
+) -> tuple[str | None, AsyncIterator[pb.IngestRunsRequest]]:
+    """Return which part comes next, None at the end, and the messages from there on."""
+    first = await anext(requests, None)
+
+    async def all_of_them() -> AsyncIterator[pb.IngestRunsRequest]:
+        if first is not None:
+            yield first
+            async for request in requests:
+                yield request
+
+    return None if first is None else first.WhichOneof("part"), all_of_them()
+
+
+async def pushed_tables(requests: AsyncIterator[pb.IngestRunsRequest], bulk: Bulk, *, will_store: bool) -> Collected:
+    """Return what a stream of tables holds, once it has ended whole; raises what ``Bulk`` raises."""
+    async for request in requests:
+        _refuse_other(request, "arrow_ipc")
+        await asyncio.to_thread(bulk.add, request.arrow_ipc)
+    if will_store:
+        await settle()
+    return await asyncio.to_thread(bulk.finish)
 
 
 async def pushed_runs(

@@ -12,7 +12,7 @@ from tonnage.formats import FORMATS
 from tonnage.ingest import keys
 from tonnage.ingest.notes import note
 from tonnage.ingest.prepare import Prepared, prepare_report, prepare_runs
-from tonnage.ingest.requests import Converted, ReportAnswer, RunAnswer, RunsAnswer
+from tonnage.ingest.requests import BulkAnswer, Converted, ReportAnswer, RunAnswer, RunsAnswer
 from tonnage.store.base import Append, ReportFacts, Retraction
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Run
     from tonnage.formats.base import Format
+    from tonnage.ingest.arrow.bulk import Collected
     from tonnage.ingest.committer import Committer
-    from tonnage.ingest.requests import Outcome, ReportRequest, RetractRequest, RunsRequest
+    from tonnage.ingest.requests import BulkRun, Outcome, ReportRequest, RetractRequest, RunsRequest
     from tonnage.ingest.spool import Spooled
-    from tonnage.store.base import Receipt, Retirement, RetractionReceipt, StoredUpload, StoreWriter
+    from tonnage.store.base import PlanRecord, Receipt, Retirement, RetractionReceipt, StoredUpload, StoreWriter
 
 RETRY_AFTER_MS: Final = 1000
 
@@ -113,6 +114,26 @@ class Ingest:
         receipt = await self._commit(append)
         return RunsAnswer(runs=_answers(prepared, receipt), data_version=receipt.data_version)
 
+    async def store_bulk(self, collected: Collected, request: RunsRequest) -> BulkAnswer:
+        """Store a whole stream of tables in one commit; the same record twice is stored once.
+
+        Raises ``RequestIdReused`` or ``StoreUnavailable``; nothing is stored then.
+        """
+        if request.validate_only:
+            runs: tuple[tuple[BulkRun, Outcome], ...] = tuple((run, "VALID") for run in collected.told)
+            version = await self._data_version()
+            return BulkAnswer(namespace=request.namespace, runs=runs, data_version=version, findings=collected.findings)
+        receipt = await asyncio.wrap_future(self._committer.call(lambda writer: writer.append_tables(collected.tables)))
+        return _bulk_answer(collected, receipt, request.namespace)
+
+    async def record_plan(self, plan: PlanRecord) -> tuple[PlanRecord, bool]:
+        """Keep a plan, and return it as kept and whether it was before; raise ``InvalidInput``."""
+        return await asyncio.wrap_future(self._committer.call(lambda writer: writer.record_plan(plan)))
+
+    async def recorded_plan(self, namespace: str, plan_id: str) -> PlanRecord:
+        """Return a kept plan; raise ``NotStored``."""
+        return await asyncio.wrap_future(self._committer.call(lambda writer: writer.recorded_plan(namespace, plan_id)))
+
     async def find_upload(
         self, namespace: str, *, report_id: str | None = None, request_id: str | None = None
     ) -> StoredUpload:
@@ -191,6 +212,23 @@ def _answers(runs: Sequence[Run], receipt: Receipt) -> tuple[RunAnswer, ...]:
         kept = run if row.retired is None else replace(run, findings=(*run.findings, _retired(row.retired)))
         answers.append(RunAnswer(run=kept, outcome=outcome, ordinal=ordinal))
     return tuple(answers)
+
+
+def _bulk_answer(collected: Collected, receipt: Receipt, namespace: str) -> BulkAnswer:
+    rows = {row.run_id: row for row in receipt.runs}
+    seen: set[str] = set()
+    runs: list[tuple[BulkRun, Outcome]] = []
+    for run in collected.told:
+        is_known = rows[run.run_id].already_stored or run.run_id in seen
+        runs.append((run, "ALREADY_STORED" if is_known else "STORED"))
+        seen.add(run.run_id)
+    standings = sorted({row.retired for row in receipt.runs if row.retired is not None})
+    return BulkAnswer(
+        namespace=namespace,
+        runs=tuple(runs),
+        data_version=receipt.data_version,
+        findings=(*collected.findings, *map(_retired, standings)),
+    )
 
 
 def _retired(standing: Retirement) -> Finding:

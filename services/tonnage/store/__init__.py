@@ -19,7 +19,7 @@ def open_writer(url: str) -> StoreWriter:
     Raises ``InvalidInput`` (path ``store``), ``NotAvailable``, ``StoreLocked``, ``SchemaTooNew`` or
     ``StoreUnavailable``.
     """
-    return LakeWriter(_embedded(url))
+    return LakeWriter(embedded_place(url))
 
 
 def open_reader(url: str) -> StoreReader:
@@ -27,14 +27,15 @@ def open_reader(url: str) -> StoreReader:
 
     Raises ``InvalidInput`` (path ``store``), ``NotAvailable``, ``SchemaTooNew`` or ``StoreUnavailable``.
     """
-    return LakeReader(_embedded(url))
+    return LakeReader(embedded_place(url))
 
 
-def _embedded(url: str) -> EmbeddedPlace:
+def embedded_place(url: str) -> EmbeddedPlace:
+    """Return the folder a store URL names; raise ``InvalidInput`` (path ``store``) or ``NotAvailable``."""
     place = parse_store_url(url)
     if isinstance(place, EmbeddedPlace):
         return place
     raise NotAvailable("this release has no store on PostgreSQL and S3 yet; use lake:///absolute/path/to/folder")
 
 
-__all__ = ["open_reader", "open_writer"]
+__all__ = ["embedded_place", "open_reader", "open_writer"]

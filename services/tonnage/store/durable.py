@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 def sync(path: Path) -> None:
@@ -42,10 +42,11 @@ def replacing(path: Path, temporary: Path) -> Iterator[None]:
 
 
 class NewFiles:
-    """Data files under a folder that were not there at the last call."""
+    """Data files under a folder that were not there at the last call; ``note`` is told of those that are new."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, note: Callable[[Iterable[Path]], None] | None = None) -> None:
         self._folder = folder
+        self._note = note
         self._known = self._files()
 
     def sync(self) -> int:
@@ -56,6 +57,8 @@ class NewFiles:
             sync(path)
         for folder in sorted({above for path in new for above in self._above(path)}):
             sync(folder)
+        if new and self._note is not None:
+            self._note(new)
         self._known = current
         return len(new)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -107,6 +107,38 @@ def check_plan(plan: PlanRecord) -> None:
     check_texts(namespace=plan.namespace, plan_id=plan.plan_id, release=plan.release, recorded_by=plan.recorded_by)
 
 
+NEVER_ABSENT: Final = {
+    "runs": (
+        "namespace",
+        "run_id",
+        "report_id",
+        "fingerprint",
+        "tool",
+        "metric_definitions",
+        "ordinal",
+        "filename",
+        "labels",
+        "findings",
+        "level_count",
+        "usable_level_count",
+    ),
+    "points": (
+        "namespace",
+        "run_id",
+        "point_index",
+        "level_index",
+        "work_kind",
+        "has_telemetry",
+        "tenants",
+        "location",
+        "findings",
+        "usable",
+    ),
+}
+"""Columns that hold a value in every row, by table."""
+_COUNTED: Final = ("run_id", "point_index_count", "point_index_count_distinct")
+
+
 @dataclass(frozen=True, slots=True)
 class RunKey:
     """What a decision needs of a run that is handed in."""
@@ -198,24 +230,36 @@ def _check_columns(name: str, table: pa.Table) -> None:
         held = item.type.value_type if pa.types.is_dictionary(item.type) else item.type
         if held != known.type:
             raise InvalidInput.field(f"{name}.{item.name}", str(item.type), "has another type", f"use {known.type}")
-    needed = schema.names if name == "runs" else ("namespace", "run_id", "point_index", "work_kind", "findings")
-    absent = [column for column in needed if column not in table.schema.names]
-    if absent:
-        raise InvalidInput.field(f"{name}.{absent[0]}", None, "is required and absent", "add the column")
+    for column in schema.names if name == "runs" else NEVER_ABSENT[name]:
+        if column not in table.schema.names:
+            raise InvalidInput.field(f"{name}.{column}", None, "is required and absent", "add the column")
+        if column in NEVER_ABSENT[name] and table[column].null_count:
+            raise InvalidInput.field(f"{name}.{column}", None, "is absent in some rows", "state it in every row")
 
 
 def _check_keys(keys: Sequence[RunKey], item: AppendTables) -> None:
     for position, key in enumerate(keys):
-        with at(f"runs[{position}]"):
-            if key.namespace != item.namespace:
-                raise InvalidInput.field("namespace", key.namespace, "is not the upload's", f"use {item.namespace}")
-            _check_uuid(key.run_id)
+        if key.namespace != item.namespace:
+            path = f"runs[{position}].namespace"
+            raise InvalidInput.field(path, key.namespace, "is not the upload's", f"use {item.namespace}")
     if len({key.run_id for key in keys}) < len(keys):
         raise InvalidInput.field("runs", None, "holds a run twice", "send each run once")
-    stated = sum(key.level_count for key in keys)
-    if stated != item.points.num_rows:
-        problem = f"are not the {stated} levels of the runs"
-        raise InvalidInput.field("points", item.points.num_rows, problem, "send every level once")
+    _check_points(keys, item.points)
+
+
+def _check_points(keys: Sequence[RunKey], points: pa.Table) -> None:
+    """Refuse points that are not the levels the runs state, each once: the store's MERGE would keep both of two."""
+    held = pa.table({"run_id": points["run_id"].cast(pa.string()), "point_index": points["point_index"]})
+    found = held.group_by("run_id").aggregate([("point_index", "count"), ("point_index", "count_distinct")])
+    counts = zip(*(found[name].to_pylist() for name in _COUNTED), strict=True)
+    by_run = {run_id: (count, distinct) for run_id, count, distinct in counts}
+    for position, key in enumerate(keys):
+        count, distinct = by_run.pop(key.run_id, (0, 0))
+        if count != key.level_count or distinct != count:
+            problem = f"is not the number of its points ({count}, {distinct} of them different)"
+            raise InvalidInput.field(f"runs[{position}].level_count", key.level_count, problem, "send every level once")
+    if by_run:
+        raise InvalidInput.field("points.run_id", next(iter(by_run)), "is no run of the upload", "send its run too")
 
 
 def _tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tonnage.errors import StoreDamaged
 from tonnage.store.lake.commit import rollback
+from tonnage.store.lake.datafiles import data_files
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
+    from tonnage.store.checksums import Checksums
     from tonnage.store.durable import NewFiles
 
 _LOG: Final = logging.getLogger(__name__)
@@ -33,27 +39,56 @@ DEFAULT_UPKEEP: Final = Upkeep()
 class Maintenance:
     """The steps in their order, run by the writer under its lock."""
 
-    def __init__(self, upkeep: Upkeep = DEFAULT_UPKEEP) -> None:
+    def __init__(self, data: Path, checksums: Checksums, upkeep: Upkeep = DEFAULT_UPKEEP) -> None:
+        self._data = data
+        self._checksums = checksums
         self._upkeep = upkeep
         self._orphans_removed_s: float | None = None
+        # What was left when a merge found nothing to merge; None before that.
+        self._settled: set[Path] | None = None
 
     def run(self, connection: duckdb.DuckDBPyConnection, files: NewFiles) -> None:
         """Flush inlined rows, merge small files, expire old snapshots, remove files nothing names.
 
         Each step is a transaction of its own; files it wrote are durable before the catalog names
-        them. Raises ``duckdb.Error`` or ``OSError`` after a rollback.
+        them. Raises ``duckdb.Error`` or ``OSError`` after a rollback, and ``StoreDamaged`` at the end
+        when files were left as they are: merging a damaged one would give its wrong values a new checksum.
         """
-        for call in self._calls():
-            started_s = time.monotonic()
-            _run(connection, call, files)
-            _LOG.debug("store maintenance: %s took %.3f s", call, time.monotonic() - started_s)
+        self._step(connection, "ducklake_flush_inlined_data('lake')", files)
+        damaged = self._merge(connection, files)
+        for call in self._clean_ups():
+            self._step(connection, call, files)
+        self._checksums.forget_removed()
+        if damaged:
+            names = ", ".join(self._checksums.name(path) for path in damaged)
+            raise StoreDamaged(
+                f"not as they were written, and left unmerged: {names}; `tonnage store check` says what to do",
+                files=names,
+            )
 
-    def _calls(self) -> list[str]:
+    def _merge(self, connection: duckdb.DuckDBPyConnection, files: NewFiles) -> list[Path]:
+        """Merge small files when there may be some, or return those that are damaged."""
+        before = self._mergeable(connection)
+        if before == self._settled:
+            return []
+        damaged = self._checksums.damaged(sorted(before))
+        if damaged:
+            return damaged
+        count = self._upkeep.merged_files_at_once
+        self._step(connection, f"ducklake_merge_adjacent_files('lake', max_compacted_files => {count})", files)
+        self._settled = before if self._mergeable(connection) == before else None
+        return []
+
+    def _mergeable(self, connection: duckdb.DuckDBPyConnection) -> set[Path]:
+        """Return the files a merge may read: those of tables that have several."""
+        found = data_files(connection)
+        counts = Counter(file.table for file in found)
+        return {self._data / file.path for file in found if counts[file.table] > 1}
+
+    def _clean_ups(self) -> list[str]:
         snapshots = _before(self._upkeep.snapshot_age_s)
         old_files = _before(self._upkeep.file_age_s)
         calls = [
-            "ducklake_flush_inlined_data('lake')",
-            f"ducklake_merge_adjacent_files('lake', max_compacted_files => {self._upkeep.merged_files_at_once})",
             f"ducklake_expire_snapshots('lake', older_than => {snapshots})",
             f"ducklake_cleanup_old_files('lake', older_than => {old_files})",
         ]
@@ -62,6 +97,11 @@ class Maintenance:
             self._orphans_removed_s = now_s
             calls.append(f"ducklake_delete_orphaned_files('lake', older_than => {old_files})")
         return calls
+
+    def _step(self, connection: duckdb.DuckDBPyConnection, call: str, files: NewFiles) -> None:
+        started_s = time.monotonic()
+        _run(connection, call, files)
+        _LOG.debug("store maintenance: %s took %.3f s", call, time.monotonic() - started_s)
 
 
 def _before(age_s: int) -> str:

@@ -14,12 +14,14 @@ from tonnage.store.base import Receipt, RetractionReceipt, RunReceiptRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# One encoder for all: making one costs more than a short text.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SUM_NAMES: Final = tuple(item.name for item in fields(FieldSums))
 
 
 def compact(value: object) -> str:
     """Return JSON without spaces; a double comes back as the same double."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def findings_to_text(findings: Sequence[Finding]) -> str:

@@ -24,10 +24,11 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from tonnage.v1 import finding_pb2 as tonnage_dot_v1_dot_finding__pb2
+from tonnage.v1 import plan_pb2 as tonnage_dot_v1_dot_plan__pb2
 from tonnage.v1 import run_pb2 as tonnage_dot_v1_dot_run__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ftonnage/v1/ingest_service.proto\x12\ntonnage.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18tonnage/v1/finding.proto\x1a\x14tonnage/v1/run.proto\"\xcf\x03\n\x0eReportMetadata\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x10\n\x08\x66ilename\x18\x03 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x04 \x01(\t\x12\x34\n\x05given\x18\x05 \x03(\x0b\x32%.tonnage.v1.ReportMetadata.GivenEntry\x12=\n\ncolumn_map\x18\x06 \x03(\x0b\x32).tonnage.v1.ReportMetadata.ColumnMapEntry\x12\x10\n\x08sweep_id\x18\x07 \x01(\t\x12\x0f\n\x07replace\x18\x08 \x01(\x08\x12\x15\n\rvalidate_only\x18\t \x01(\x08\x12\x13\n\x0bingested_by\x18\n \x01(\t\x12\x0e\n\x06\x63i_job\x18\x0b \x01(\t\x12\x17\n\nsize_bytes\x18\x0c \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x10\x64\x65\x66\x61ult_sweep_id\x18\r \x01(\t\x1a,\n\nGivenEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x30\n\x0e\x43olumnMapEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_size_bytes\"^\n\x13IngestReportRequest\x12.\n\x08metadata\x18\x01 \x01(\x0b\x32\x1a.tonnage.v1.ReportMetadataH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\xec\x01\n\nRunReceipt\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\'\n\x07outcome\x18\x02 \x01(\x0e\x32\x16.tonnage.v1.RunOutcome\x12\x13\n\x0blevel_count\x18\x03 \x01(\x05\x12\x1a\n\x12usable_level_count\x18\x04 \x01(\x05\x12\x18\n\x10missing_for_plan\x18\x05 \x03(\t\x12%\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x13.tonnage.v1.Finding\x12\x0f\n\x07ordinal\x18\x07 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x08 \x01(\t\x12\x10\n\x08sweep_id\x18\t \x01(\t\"\xcd\x01\n\x14IngestReportResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\x12$\n\x04runs\x18\x03 \x03(\x0b\x32\x16.tonnage.v1.RunReceipt\x12\x14\n\x0c\x64\x61ta_version\x18\x04 \x01(\x03\x12%\n\x08\x66indings\x18\x05 \x03(\x0b\x32\x13.tonnage.v1.Finding\x12/\n\x0bingested_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\")\n\x08RunBatch\x12\x1d\n\x04runs\x18\x01 \x03(\x0b\x32\x0f.tonnage.v1.Run\"w\n\x12IngestRunsMetadata\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x13\n\x0bingested_by\x18\x03 \x01(\t\x12\x0e\n\x06\x63i_job\x18\x04 \x01(\t\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\"v\n\x11IngestRunsRequest\x12\x32\n\x08metadata\x18\x01 \x01(\x0b\x32\x1e.tonnage.v1.IngestRunsMetadataH\x00\x12%\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x14.tonnage.v1.RunBatchH\x00\x42\x06\n\x04part\"\x93\x01\n\x12IngestRunsResponse\x12$\n\x04runs\x18\x01 \x03(\x0b\x32\x16.tonnage.v1.RunReceipt\x12\x14\n\x0c\x64\x61ta_version\x18\x02 \x01(\x03\x12\x1a\n\x12stored_level_count\x18\x03 \x01(\x03\x12%\n\x08\x66indings\x18\x04 \x03(\x0b\x32\x13.tonnage.v1.Finding\"_\n\x14\x43onvertReportRequest\x12.\n\x08metadata\x18\x01 \x01(\x0b\x32\x1a.tonnage.v1.ReportMetadataH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x80\x01\n\x15\x43onvertReportResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\x12\x1d\n\x04runs\x18\x03 \x03(\x0b\x32\x0f.tonnage.v1.Run\x12%\n\x08\x66indings\x18\x04 \x03(\x0b\x32\x13.tonnage.v1.Finding\"\x14\n\x12ListFormatsRequest\"J\n\x10MetricDefinition\x12\x0e\n\x06metric\x18\x01 \x01(\t\x12\x12\n\ntool_field\x18\x02 \x01(\t\x12\x12\n\ndefinition\x18\x03 \x01(\t\"\x8b\x01\n\x06\x46ormat\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x15\n\rrecognised_by\x18\x03 \x01(\t\x12\x31\n\x0b\x64\x65\x66initions\x18\x04 \x03(\x0b\x32\x1c.tonnage.v1.MetricDefinition\x12\x1a\n\x12metric_definitions\x18\x05 \x01(\t\":\n\x13ListFormatsResponse\x12#\n\x07\x66ormats\x18\x01 \x03(\x0b\x32\x12.tonnage.v1.Format\"Z\n\x13GetIngestionRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x13\n\treport_id\x18\x02 \x01(\tH\x00\x12\x14\n\nrequest_id\x18\x03 \x01(\tH\x00\x42\x05\n\x03key\"\xa7\x01\n\x14GetIngestionResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x10\n\x08\x66ilename\x18\x02 \x01(\t\x12/\n\x0bingested_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x61ta_version\x18\x04 \x01(\x03\x12#\n\x04runs\x18\x05 \x03(\x0b\x32\x15.tonnage.v1.StoredRun\">\n\tStoredRun\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0blevel_count\x18\x02 \x01(\x05\x12\x0f\n\x07retired\x18\x03 \x01(\t\"s\n\x12RetractRunsRequest\x12\x0c\n\x04runs\x18\x01 \x03(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x14\n\x0cretracted_by\x18\x04 \x01(\t\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\"F\n\x13RetractRunsResponse\x12\x14\n\x0c\x64\x61ta_version\x18\x01 \x01(\x03\x12\x19\n\x11\x61lready_retracted\x18\x02 \x03(\t*\x91\x01\n\nRunOutcome\x12\x1b\n\x17RUN_OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_OUTCOME_STORED\x10\x01\x12\x1e\n\x1aRUN_OUTCOME_ALREADY_STORED\x10\x02\x12\x15\n\x11RUN_OUTCOME_VALID\x10\x03\x12\x17\n\x13RUN_OUTCOME_REFUSED\x10\x04\x32\xfe\x03\n\rIngestService\x12S\n\x0cIngestReport\x12\x1f.tonnage.v1.IngestReportRequest\x1a .tonnage.v1.IngestReportResponse(\x01\x12M\n\nIngestRuns\x12\x1d.tonnage.v1.IngestRunsRequest\x1a\x1e.tonnage.v1.IngestRunsResponse(\x01\x12V\n\rConvertReport\x12 .tonnage.v1.ConvertReportRequest\x1a!.tonnage.v1.ConvertReportResponse(\x01\x12N\n\x0bListFormats\x12\x1e.tonnage.v1.ListFormatsRequest\x1a\x1f.tonnage.v1.ListFormatsResponse\x12Q\n\x0cGetIngestion\x12\x1f.tonnage.v1.GetIngestionRequest\x1a .tonnage.v1.GetIngestionResponse\x12N\n\x0bRetractRuns\x12\x1e.tonnage.v1.RetractRunsRequest\x1a\x1f.tonnage.v1.RetractRunsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ftonnage/v1/ingest_service.proto\x12\ntonnage.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18tonnage/v1/finding.proto\x1a\x15tonnage/v1/plan.proto\x1a\x14tonnage/v1/run.proto\"\xcf\x03\n\x0eReportMetadata\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x10\n\x08\x66ilename\x18\x03 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x04 \x01(\t\x12\x34\n\x05given\x18\x05 \x03(\x0b\x32%.tonnage.v1.ReportMetadata.GivenEntry\x12=\n\ncolumn_map\x18\x06 \x03(\x0b\x32).tonnage.v1.ReportMetadata.ColumnMapEntry\x12\x10\n\x08sweep_id\x18\x07 \x01(\t\x12\x0f\n\x07replace\x18\x08 \x01(\x08\x12\x15\n\rvalidate_only\x18\t \x01(\x08\x12\x13\n\x0bingested_by\x18\n \x01(\t\x12\x0e\n\x06\x63i_job\x18\x0b \x01(\t\x12\x17\n\nsize_bytes\x18\x0c \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x10\x64\x65\x66\x61ult_sweep_id\x18\r \x01(\t\x1a,\n\nGivenEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x1a\x30\n\x0e\x43olumnMapEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_size_bytes\"^\n\x13IngestReportRequest\x12.\n\x08metadata\x18\x01 \x01(\x0b\x32\x1a.tonnage.v1.ReportMetadataH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\xec\x01\n\nRunReceipt\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\'\n\x07outcome\x18\x02 \x01(\x0e\x32\x16.tonnage.v1.RunOutcome\x12\x13\n\x0blevel_count\x18\x03 \x01(\x05\x12\x1a\n\x12usable_level_count\x18\x04 \x01(\x05\x12\x18\n\x10missing_for_plan\x18\x05 \x03(\t\x12%\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x13.tonnage.v1.Finding\x12\x0f\n\x07ordinal\x18\x07 \x01(\x05\x12\x13\n\x0b\x66ingerprint\x18\x08 \x01(\t\x12\x10\n\x08sweep_id\x18\t \x01(\t\"\xcd\x01\n\x14IngestReportResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\x12$\n\x04runs\x18\x03 \x03(\x0b\x32\x16.tonnage.v1.RunReceipt\x12\x14\n\x0c\x64\x61ta_version\x18\x04 \x01(\x03\x12%\n\x08\x66indings\x18\x05 \x03(\x0b\x32\x13.tonnage.v1.Finding\x12/\n\x0bingested_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\")\n\x08RunBatch\x12\x1d\n\x04runs\x18\x01 \x03(\x0b\x32\x0f.tonnage.v1.Run\"w\n\x12IngestRunsMetadata\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x13\n\x0bingested_by\x18\x03 \x01(\t\x12\x0e\n\x06\x63i_job\x18\x04 \x01(\t\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\"\x8b\x01\n\x11IngestRunsRequest\x12\x32\n\x08metadata\x18\x01 \x01(\x0b\x32\x1e.tonnage.v1.IngestRunsMetadataH\x00\x12%\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x14.tonnage.v1.RunBatchH\x00\x12\x13\n\tarrow_ipc\x18\x03 \x01(\x0cH\x00\x42\x06\n\x04part\"\xc0\x01\n\x12IngestRunsResponse\x12$\n\x04runs\x18\x01 \x03(\x0b\x32\x16.tonnage.v1.RunReceipt\x12\x14\n\x0c\x64\x61ta_version\x18\x02 \x01(\x03\x12\x1a\n\x12stored_level_count\x18\x03 \x01(\x03\x12%\n\x08\x66indings\x18\x04 \x03(\x0b\x32\x13.tonnage.v1.Finding\x12\x11\n\trun_count\x18\x05 \x01(\x03\x12\x18\n\x10stored_run_count\x18\x06 \x01(\x03\"_\n\x14\x43onvertReportRequest\x12.\n\x08metadata\x18\x01 \x01(\x0b\x32\x1a.tonnage.v1.ReportMetadataH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x06\n\x04part\"\x80\x01\n\x15\x43onvertReportResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x0e\n\x06\x66ormat\x18\x02 \x01(\t\x12\x1d\n\x04runs\x18\x03 \x03(\x0b\x32\x0f.tonnage.v1.Run\x12%\n\x08\x66indings\x18\x04 \x03(\x0b\x32\x13.tonnage.v1.Finding\"\x14\n\x12ListFormatsRequest\"J\n\x10MetricDefinition\x12\x0e\n\x06metric\x18\x01 \x01(\t\x12\x12\n\ntool_field\x18\x02 \x01(\t\x12\x12\n\ndefinition\x18\x03 \x01(\t\"\x8b\x01\n\x06\x46ormat\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x15\n\rrecognised_by\x18\x03 \x01(\t\x12\x31\n\x0b\x64\x65\x66initions\x18\x04 \x03(\x0b\x32\x1c.tonnage.v1.MetricDefinition\x12\x1a\n\x12metric_definitions\x18\x05 \x01(\t\":\n\x13ListFormatsResponse\x12#\n\x07\x66ormats\x18\x01 \x03(\x0b\x32\x12.tonnage.v1.Format\"Z\n\x13GetIngestionRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x13\n\treport_id\x18\x02 \x01(\tH\x00\x12\x14\n\nrequest_id\x18\x03 \x01(\tH\x00\x42\x05\n\x03key\"\xa7\x01\n\x14GetIngestionResponse\x12\x11\n\treport_id\x18\x01 \x01(\t\x12\x10\n\x08\x66ilename\x18\x02 \x01(\t\x12/\n\x0bingested_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x64\x61ta_version\x18\x04 \x01(\x03\x12#\n\x04runs\x18\x05 \x03(\x0b\x32\x15.tonnage.v1.StoredRun\">\n\tStoredRun\x12\x0b\n\x03run\x18\x01 \x01(\t\x12\x13\n\x0blevel_count\x18\x02 \x01(\x05\x12\x0f\n\x07retired\x18\x03 \x01(\t\"s\n\x12RetractRunsRequest\x12\x0c\n\x04runs\x18\x01 \x03(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\x12\x14\n\x0cretracted_by\x18\x04 \x01(\t\x12\x15\n\rvalidate_only\x18\x05 \x01(\x08\"F\n\x13RetractRunsResponse\x12\x14\n\x0c\x64\x61ta_version\x18\x01 \x01(\x03\x12\x19\n\x11\x61lready_retracted\x18\x02 \x03(\t\"H\n\x11RecordPlanRequest\x12\x1e\n\x04plan\x18\x01 \x01(\x0b\x32\x10.tonnage.v1.Plan\x12\x13\n\x0brecorded_by\x18\x02 \x01(\t\"p\n\x12RecordPlanResponse\x12\x0f\n\x07plan_id\x18\x01 \x01(\t\x12/\n\x0brecorded_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x61lready_recorded\x18\x03 \x01(\x08\"<\n\x16GetRecordedPlanRequest\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0f\n\x07plan_id\x18\x02 \x01(\t\"\x7f\n\x17GetRecordedPlanResponse\x12\x1e\n\x04plan\x18\x01 \x01(\x0b\x32\x10.tonnage.v1.Plan\x12/\n\x0brecorded_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0brecorded_by\x18\x03 \x01(\t*\x91\x01\n\nRunOutcome\x12\x1b\n\x17RUN_OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n\x12RUN_OUTCOME_STORED\x10\x01\x12\x1e\n\x1aRUN_OUTCOME_ALREADY_STORED\x10\x02\x12\x15\n\x11RUN_OUTCOME_VALID\x10\x03\x12\x17\n\x13RUN_OUTCOME_REFUSED\x10\x04\x32\xa7\x05\n\rIngestService\x12S\n\x0cIngestReport\x12\x1f.tonnage.v1.IngestReportRequest\x1a .tonnage.v1.IngestReportResponse(\x01\x12M\n\nIngestRuns\x12\x1d.tonnage.v1.IngestRunsRequest\x1a\x1e.tonnage.v1.IngestRunsResponse(\x01\x12V\n\rConvertReport\x12 .tonnage.v1.ConvertReportRequest\x1a!.tonnage.v1.ConvertReportResponse(\x01\x12N\n\x0bListFormats\x12\x1e.tonnage.v1.ListFormatsRequest\x1a\x1f.tonnage.v1.ListFormatsResponse\x12Q\n\x0cGetIngestion\x12\x1f.tonnage.v1.GetIngestionRequest\x1a .tonnage.v1.GetIngestionResponse\x12N\n\x0bRetractRuns\x12\x1e.tonnage.v1.RetractRunsRequest\x1a\x1f.tonnage.v1.RetractRunsResponse\x12K\n\nRecordPlan\x12\x1d.tonnage.v1.RecordPlanRequest\x1a\x1e.tonnage.v1.RecordPlanResponse\x12Z\n\x0fGetRecordedPlan\x12\".tonnage.v1.GetRecordedPlanRequest\x1a#.tonnage.v1.GetRecordedPlanResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,50 +39,58 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REPORTMETADATA_GIVENENTRY']._serialized_options = b'8\001'
   _globals['_REPORTMETADATA_COLUMNMAPENTRY']._loaded_options = None
   _globals['_REPORTMETADATA_COLUMNMAPENTRY']._serialized_options = b'8\001'
-  _globals['_RUNOUTCOME']._serialized_start=2615
-  _globals['_RUNOUTCOME']._serialized_end=2760
-  _globals['_REPORTMETADATA']._serialized_start=129
-  _globals['_REPORTMETADATA']._serialized_end=592
-  _globals['_REPORTMETADATA_GIVENENTRY']._serialized_start=483
-  _globals['_REPORTMETADATA_GIVENENTRY']._serialized_end=527
-  _globals['_REPORTMETADATA_COLUMNMAPENTRY']._serialized_start=529
-  _globals['_REPORTMETADATA_COLUMNMAPENTRY']._serialized_end=577
-  _globals['_INGESTREPORTREQUEST']._serialized_start=594
-  _globals['_INGESTREPORTREQUEST']._serialized_end=688
-  _globals['_RUNRECEIPT']._serialized_start=691
-  _globals['_RUNRECEIPT']._serialized_end=927
-  _globals['_INGESTREPORTRESPONSE']._serialized_start=930
-  _globals['_INGESTREPORTRESPONSE']._serialized_end=1135
-  _globals['_RUNBATCH']._serialized_start=1137
-  _globals['_RUNBATCH']._serialized_end=1178
-  _globals['_INGESTRUNSMETADATA']._serialized_start=1180
-  _globals['_INGESTRUNSMETADATA']._serialized_end=1299
-  _globals['_INGESTRUNSREQUEST']._serialized_start=1301
-  _globals['_INGESTRUNSREQUEST']._serialized_end=1419
-  _globals['_INGESTRUNSRESPONSE']._serialized_start=1422
-  _globals['_INGESTRUNSRESPONSE']._serialized_end=1569
-  _globals['_CONVERTREPORTREQUEST']._serialized_start=1571
-  _globals['_CONVERTREPORTREQUEST']._serialized_end=1666
-  _globals['_CONVERTREPORTRESPONSE']._serialized_start=1669
-  _globals['_CONVERTREPORTRESPONSE']._serialized_end=1797
-  _globals['_LISTFORMATSREQUEST']._serialized_start=1799
-  _globals['_LISTFORMATSREQUEST']._serialized_end=1819
-  _globals['_METRICDEFINITION']._serialized_start=1821
-  _globals['_METRICDEFINITION']._serialized_end=1895
-  _globals['_FORMAT']._serialized_start=1898
-  _globals['_FORMAT']._serialized_end=2037
-  _globals['_LISTFORMATSRESPONSE']._serialized_start=2039
-  _globals['_LISTFORMATSRESPONSE']._serialized_end=2097
-  _globals['_GETINGESTIONREQUEST']._serialized_start=2099
-  _globals['_GETINGESTIONREQUEST']._serialized_end=2189
-  _globals['_GETINGESTIONRESPONSE']._serialized_start=2192
-  _globals['_GETINGESTIONRESPONSE']._serialized_end=2359
-  _globals['_STOREDRUN']._serialized_start=2361
-  _globals['_STOREDRUN']._serialized_end=2423
-  _globals['_RETRACTRUNSREQUEST']._serialized_start=2425
-  _globals['_RETRACTRUNSREQUEST']._serialized_end=2540
-  _globals['_RETRACTRUNSRESPONSE']._serialized_start=2542
-  _globals['_RETRACTRUNSRESPONSE']._serialized_end=2612
-  _globals['_INGESTSERVICE']._serialized_start=2763
-  _globals['_INGESTSERVICE']._serialized_end=3273
+  _globals['_RUNOUTCOME']._serialized_start=3084
+  _globals['_RUNOUTCOME']._serialized_end=3229
+  _globals['_REPORTMETADATA']._serialized_start=152
+  _globals['_REPORTMETADATA']._serialized_end=615
+  _globals['_REPORTMETADATA_GIVENENTRY']._serialized_start=506
+  _globals['_REPORTMETADATA_GIVENENTRY']._serialized_end=550
+  _globals['_REPORTMETADATA_COLUMNMAPENTRY']._serialized_start=552
+  _globals['_REPORTMETADATA_COLUMNMAPENTRY']._serialized_end=600
+  _globals['_INGESTREPORTREQUEST']._serialized_start=617
+  _globals['_INGESTREPORTREQUEST']._serialized_end=711
+  _globals['_RUNRECEIPT']._serialized_start=714
+  _globals['_RUNRECEIPT']._serialized_end=950
+  _globals['_INGESTREPORTRESPONSE']._serialized_start=953
+  _globals['_INGESTREPORTRESPONSE']._serialized_end=1158
+  _globals['_RUNBATCH']._serialized_start=1160
+  _globals['_RUNBATCH']._serialized_end=1201
+  _globals['_INGESTRUNSMETADATA']._serialized_start=1203
+  _globals['_INGESTRUNSMETADATA']._serialized_end=1322
+  _globals['_INGESTRUNSREQUEST']._serialized_start=1325
+  _globals['_INGESTRUNSREQUEST']._serialized_end=1464
+  _globals['_INGESTRUNSRESPONSE']._serialized_start=1467
+  _globals['_INGESTRUNSRESPONSE']._serialized_end=1659
+  _globals['_CONVERTREPORTREQUEST']._serialized_start=1661
+  _globals['_CONVERTREPORTREQUEST']._serialized_end=1756
+  _globals['_CONVERTREPORTRESPONSE']._serialized_start=1759
+  _globals['_CONVERTREPORTRESPONSE']._serialized_end=1887
+  _globals['_LISTFORMATSREQUEST']._serialized_start=1889
+  _globals['_LISTFORMATSREQUEST']._serialized_end=1909
+  _globals['_METRICDEFINITION']._serialized_start=1911
+  _globals['_METRICDEFINITION']._serialized_end=1985
+  _globals['_FORMAT']._serialized_start=1988
+  _globals['_FORMAT']._serialized_end=2127
+  _globals['_LISTFORMATSRESPONSE']._serialized_start=2129
+  _globals['_LISTFORMATSRESPONSE']._serialized_end=2187
+  _globals['_GETINGESTIONREQUEST']._serialized_start=2189
+  _globals['_GETINGESTIONREQUEST']._serialized_end=2279
+  _globals['_GETINGESTIONRESPONSE']._serialized_start=2282
+  _globals['_GETINGESTIONRESPONSE']._serialized_end=2449
+  _globals['_STOREDRUN']._serialized_start=2451
+  _globals['_STOREDRUN']._serialized_end=2513
+  _globals['_RETRACTRUNSREQUEST']._serialized_start=2515
+  _globals['_RETRACTRUNSREQUEST']._serialized_end=2630
+  _globals['_RETRACTRUNSRESPONSE']._serialized_start=2632
+  _globals['_RETRACTRUNSRESPONSE']._serialized_end=2702
+  _globals['_RECORDPLANREQUEST']._serialized_start=2704
+  _globals['_RECORDPLANREQUEST']._serialized_end=2776
+  _globals['_RECORDPLANRESPONSE']._serialized_start=2778
+  _globals['_RECORDPLANRESPONSE']._serialized_end=2890
+  _globals['_GETRECORDEDPLANREQUEST']._serialized_start=2892
+  _globals['_GETRECORDEDPLANREQUEST']._serialized_end=2952
+  _globals['_GETRECORDEDPLANRESPONSE']._serialized_start=2954
+  _globals['_GETRECORDEDPLANRESPONSE']._serialized_end=3081
+  _globals['_INGESTSERVICE']._serialized_start=3232
+  _globals['_INGESTSERVICE']._serialized_end=3911
 # @@protoc_insertion_point(module_scope)

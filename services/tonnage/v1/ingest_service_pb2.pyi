@@ -10,6 +10,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from tonnage.v1 import finding_pb2 as _finding_pb2
+from tonnage.v1 import plan_pb2 as _plan_pb2
 from tonnage.v1 import run_pb2 as _run_pb2
 import builtins as _builtins
 import sys
@@ -346,6 +347,11 @@ class IngestRunsRequest(_message.Message):
 
     METADATA_FIELD_NUMBER: _builtins.int
     BATCH_FIELD_NUMBER: _builtins.int
+    ARROW_IPC_FIELD_NUMBER: _builtins.int
+    arrow_ipc: _builtins.bytes
+    """Or, in bulk: each message one whole Arrow IPC stream, its buffers compressed or not, one row an operating
+    point. Columns and rules: docs/arrow.md. A stream holds batches or tables, not both.
+    """
     @_builtins.property
     def metadata(self) -> Global___IngestRunsMetadata:
         """First message."""
@@ -359,12 +365,13 @@ class IngestRunsRequest(_message.Message):
         *,
         metadata: Global___IngestRunsMetadata | None = ...,
         batch: Global___RunBatch | None = ...,
+        arrow_ipc: _builtins.bytes = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "metadata", b"metadata", "part", b"part"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["arrow_ipc", b"arrow_ipc", "batch", b"batch", "metadata", b"metadata", "part", b"part"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "metadata", b"metadata", "part", b"part"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arrow_ipc", b"arrow_ipc", "batch", b"batch", "metadata", b"metadata", "part", b"part"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["metadata", "batch"]  # noqa: Y015
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["metadata", "batch", "arrow_ipc"]  # noqa: Y015
     _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
 
@@ -378,12 +385,22 @@ class IngestRunsResponse(_message.Message):
     DATA_VERSION_FIELD_NUMBER: _builtins.int
     STORED_LEVEL_COUNT_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
+    RUN_COUNT_FIELD_NUMBER: _builtins.int
+    STORED_RUN_COUNT_FIELD_NUMBER: _builtins.int
     data_version: _builtins.int
     stored_level_count: _builtins.int
+    run_count: _builtins.int
+    """All runs of the stream."""
+    stored_run_count: _builtins.int
+    """Runs that were not there before."""
     @_builtins.property
-    def runs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RunReceipt]: ...
+    def runs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RunReceipt]:
+        """Of an Arrow stream the first 10,000 runs, without findings."""
+
     @_builtins.property
-    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]:
+        """Of an Arrow stream: those of all its runs and levels, one of each code and path, with the count in the message."""
+
     def __init__(
         self,
         *,
@@ -391,10 +408,12 @@ class IngestRunsResponse(_message.Message):
         data_version: _builtins.int = ...,
         stored_level_count: _builtins.int = ...,
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+        run_count: _builtins.int = ...,
+        stored_run_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_version", b"data_version", "findings", b"findings", "runs", b"runs", "stored_level_count", b"stored_level_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_version", b"data_version", "findings", b"findings", "run_count", b"run_count", "runs", b"runs", "stored_level_count", b"stored_level_count", "stored_run_count", b"stored_run_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -709,3 +728,105 @@ class RetractRunsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetractRunsResponse: _TypeAlias = RetractRunsResponse  # noqa: Y015
+
+@_typing.final
+class RecordPlanRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAN_FIELD_NUMBER: _builtins.int
+    RECORDED_BY_FIELD_NUMBER: _builtins.int
+    recorded_by: _builtins.str
+    @_builtins.property
+    def plan(self) -> _plan_pb2.Plan:
+        """As PlanCapacity gave it, whole; kept under its plan_id in its request's namespace."""
+
+    def __init__(
+        self,
+        *,
+        plan: _plan_pb2.Plan | None = ...,
+        recorded_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "recorded_by", b"recorded_by"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordPlanRequest: _TypeAlias = RecordPlanRequest  # noqa: Y015
+
+@_typing.final
+class RecordPlanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAN_ID_FIELD_NUMBER: _builtins.int
+    RECORDED_AT_FIELD_NUMBER: _builtins.int
+    ALREADY_RECORDED_FIELD_NUMBER: _builtins.int
+    plan_id: _builtins.str
+    already_recorded: _builtins.bool
+    """True when the same plan was kept before."""
+    @_builtins.property
+    def recorded_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        plan_id: _builtins.str = ...,
+        recorded_at: _timestamp_pb2.Timestamp | None = ...,
+        already_recorded: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["recorded_at", b"recorded_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_recorded", b"already_recorded", "plan_id", b"plan_id", "recorded_at", b"recorded_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordPlanResponse: _TypeAlias = RecordPlanResponse  # noqa: Y015
+
+@_typing.final
+class GetRecordedPlanRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    PLAN_ID_FIELD_NUMBER: _builtins.int
+    namespace: _builtins.str
+    """Empty means "default"."""
+    plan_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        namespace: _builtins.str = ...,
+        plan_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["namespace", b"namespace", "plan_id", b"plan_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordedPlanRequest: _TypeAlias = GetRecordedPlanRequest  # noqa: Y015
+
+@_typing.final
+class GetRecordedPlanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAN_FIELD_NUMBER: _builtins.int
+    RECORDED_AT_FIELD_NUMBER: _builtins.int
+    RECORDED_BY_FIELD_NUMBER: _builtins.int
+    recorded_by: _builtins.str
+    @_builtins.property
+    def plan(self) -> _plan_pb2.Plan: ...
+    @_builtins.property
+    def recorded_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        plan: _plan_pb2.Plan | None = ...,
+        recorded_at: _timestamp_pb2.Timestamp | None = ...,
+        recorded_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "recorded_at", b"recorded_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plan", b"plan", "recorded_at", b"recorded_at", "recorded_by", b"recorded_by"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRecordedPlanResponse: _TypeAlias = GetRecordedPlanResponse  # noqa: Y015

@@ -65,6 +65,16 @@ class IngestServiceStub(object):
                 request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsRequest.SerializeToString,
                 response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsResponse.FromString,
                 _registered_method=True)
+        self.RecordPlan = channel.unary_unary(
+                '/tonnage.v1.IngestService/RecordPlan',
+                request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanResponse.FromString,
+                _registered_method=True)
+        self.GetRecordedPlan = channel.unary_unary(
+                '/tonnage.v1.IngestService/GetRecordedPlan',
+                request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer(object):
@@ -113,6 +123,20 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RecordPlan(self, request, context):
+        """Keeps a plan whole, for scoring it later against what happened.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRecordedPlan(self, request, context):
+        """A plan that was kept, ready for ReplayPlan.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -145,6 +169,16 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.RetractRuns,
                     request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsRequest.FromString,
                     response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsResponse.SerializeToString,
+            ),
+            'RecordPlan': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordPlan,
+                    request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanResponse.SerializeToString,
+            ),
+            'GetRecordedPlan': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRecordedPlan,
+                    request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -310,6 +344,60 @@ class IngestService(object):
             '/tonnage.v1.IngestService/RetractRuns',
             tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsRequest.SerializeToString,
             tonnage_dot_v1_dot_ingest__service__pb2.RetractRunsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordPlan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.IngestService/RecordPlan',
+            tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanRequest.SerializeToString,
+            tonnage_dot_v1_dot_ingest__service__pb2.RecordPlanResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRecordedPlan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.IngestService/GetRecordedPlan',
+            tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.SerializeToString,
+            tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.FromString,
             options,
             channel_credentials,
             insecure,

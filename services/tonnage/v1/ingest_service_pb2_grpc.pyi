@@ -45,6 +45,10 @@ class IngestServiceStub:
     """What became of an upload."""
     RetractRuns: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.RetractRunsRequest, _ingest_service_pb2.RetractRunsResponse]
     """Takes runs out of every answer; nothing is deleted."""
+    RecordPlan: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.RecordPlanRequest, _ingest_service_pb2.RecordPlanResponse]
+    """Keeps a plan whole, for scoring it later against what happened."""
+    GetRecordedPlan: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetRecordedPlanRequest, _ingest_service_pb2.GetRecordedPlanResponse]
+    """A plan that was kept, ready for ReplayPlan."""
 
 @_typing.type_check_only
 class IngestServiceAsyncStub(IngestServiceStub):
@@ -63,6 +67,10 @@ class IngestServiceAsyncStub(IngestServiceStub):
     """What became of an upload."""
     RetractRuns: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.RetractRunsRequest, _ingest_service_pb2.RetractRunsResponse]  # type: ignore[assignment]
     """Takes runs out of every answer; nothing is deleted."""
+    RecordPlan: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.RecordPlanRequest, _ingest_service_pb2.RecordPlanResponse]  # type: ignore[assignment]
+    """Keeps a plan whole, for scoring it later against what happened."""
+    GetRecordedPlan: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetRecordedPlanRequest, _ingest_service_pb2.GetRecordedPlanResponse]  # type: ignore[assignment]
+    """A plan that was kept, ready for ReplayPlan."""
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """The only writer of the store."""
@@ -114,5 +122,21 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.RetractRunsResponse, _abc.Awaitable[_ingest_service_pb2.RetractRunsResponse]]:
         """Takes runs out of every answer; nothing is deleted."""
+
+    @_abc_1.abstractmethod
+    def RecordPlan(
+        self,
+        request: _ingest_service_pb2.RecordPlanRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.RecordPlanResponse, _abc.Awaitable[_ingest_service_pb2.RecordPlanResponse]]:
+        """Keeps a plan whole, for scoring it later against what happened."""
+
+    @_abc_1.abstractmethod
+    def GetRecordedPlan(
+        self,
+        request: _ingest_service_pb2.GetRecordedPlanRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.GetRecordedPlanResponse, _abc.Awaitable[_ingest_service_pb2.GetRecordedPlanResponse]]:
+        """A plan that was kept, ready for ReplayPlan."""
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

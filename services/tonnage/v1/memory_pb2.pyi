@@ -894,3 +894,108 @@ class MemoryFit(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__smallest_accelerator_count) -> _WhichOneofReturnType__smallest_accelerator_count | None: ...
 
 Global___MemoryFit: _TypeAlias = MemoryFit  # noqa: Y015
+
+@_typing.final
+class MemoryMapAxes(_message.Message):
+    """Lengths and concurrencies a question is answered for, beside its own."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_TOKENS_FIELD_NUMBER: _builtins.int
+    CONCURRENCIES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def request_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Tokens of one request; at least one, each at least 1."""
+
+    @_builtins.property
+    def concurrencies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Requests at once; at least one, each at least 1. At most 250,000 pairs."""
+
+    def __init__(
+        self,
+        *,
+        request_tokens: _abc.Iterable[_builtins.int] | None = ...,
+        concurrencies: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["concurrencies", b"concurrencies", "request_tokens", b"request_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryMapAxes: _TypeAlias = MemoryMapAxes  # noqa: Y015
+
+@_typing.final
+class MemoryMapColumn(_message.Message):
+    """One length of a map."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_TOKENS_FIELD_NUMBER: _builtins.int
+    REQUEST_BYTES_FIELD_NUMBER: _builtins.int
+    POOL_BYTES_FIELD_NUMBER: _builtins.int
+    LARGEST_RESERVED_COUNT_FIELD_NUMBER: _builtins.int
+    LARGEST_STEADY_COUNT_FIELD_NUMBER: _builtins.int
+    PREFILL_MODE_FIELD_NUMBER: _builtins.int
+    VERDICTS_FIELD_NUMBER: _builtins.int
+    request_tokens: _builtins.int
+    request_bytes: _builtins.int
+    """Bytes of one request on one accelerator, as the engine reserves."""
+    pool_bytes: _builtins.int
+    """Room for the cache at this length; whole prompts shrink it."""
+    largest_reserved_count: _builtins.int
+    """Requests that fit as the engine reserves."""
+    largest_steady_count: _builtins.int
+    """Requests that fit while decoding."""
+    prefill_mode: _builtins.str
+    """chunked or whole."""
+    @_builtins.property
+    def verdicts(self) -> _containers.RepeatedScalarFieldContainer[Global___FitVerdict.ValueType]:
+        """One a concurrency, in their order."""
+
+    def __init__(
+        self,
+        *,
+        request_tokens: _builtins.int = ...,
+        request_bytes: _builtins.int = ...,
+        pool_bytes: _builtins.int = ...,
+        largest_reserved_count: _builtins.int = ...,
+        largest_steady_count: _builtins.int = ...,
+        prefill_mode: _builtins.str = ...,
+        verdicts: _abc.Iterable[Global___FitVerdict.ValueType] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["largest_reserved_count", b"largest_reserved_count", "largest_steady_count", b"largest_steady_count", "pool_bytes", b"pool_bytes", "prefill_mode", b"prefill_mode", "request_bytes", b"request_bytes", "request_tokens", b"request_tokens", "verdicts", b"verdicts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryMapColumn: _TypeAlias = MemoryMapColumn  # noqa: Y015
+
+@_typing.final
+class MemoryMap(_message.Message):
+    """Which lengths fit how many times at once."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONCURRENCIES_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def concurrencies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    @_builtins.property
+    def columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryMapColumn]:
+        """One a length, in their order."""
+
+    def __init__(
+        self,
+        *,
+        concurrencies: _abc.Iterable[_builtins.int] | None = ...,
+        columns: _abc.Iterable[Global___MemoryMapColumn] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "concurrencies", b"concurrencies"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryMap: _TypeAlias = MemoryMap  # noqa: Y015

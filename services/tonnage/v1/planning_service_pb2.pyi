@@ -508,16 +508,22 @@ class FitVramRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     QUESTION_FIELD_NUMBER: _builtins.int
+    MAP_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def question(self) -> _memory_pb2.MemoryQuestion: ...
+    @_builtins.property
+    def map(self) -> _memory_pb2.MemoryMapAxes:
+        """Absent asks for no map."""
+
     def __init__(
         self,
         *,
         question: _memory_pb2.MemoryQuestion | None = ...,
+        map: _memory_pb2.MemoryMapAxes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["map", b"map", "question", b"question"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["question", b"question"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["map", b"map", "question", b"question"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -528,16 +534,22 @@ class FitVramResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     FIT_FIELD_NUMBER: _builtins.int
+    MAP_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def fit(self) -> _memory_pb2.MemoryFit: ...
+    @_builtins.property
+    def map(self) -> _memory_pb2.MemoryMap:
+        """Where one was asked for."""
+
     def __init__(
         self,
         *,
         fit: _memory_pb2.MemoryFit | None = ...,
+        map: _memory_pb2.MemoryMap | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["fit", b"fit"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fit", b"fit", "map", b"map"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fit", b"fit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fit", b"fit", "map", b"map"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

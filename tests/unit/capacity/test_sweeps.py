@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from builders_capacity import a_curve, text
+from builders_capacity import a_curve, an_slo, text
 
-from tonnage.capacity.sweeps import SweepCurve, choose, left_aside
+from tonnage.capacity.sweeps import SweepCurve, capacity_of, choose, chosen_capacity, left_aside
+from tonnage.domain.finding import Origin
+from tonnage.domain.plan import CapacityPolicy
 
 if TYPE_CHECKING:
     from tonnage.domain.measurement import TextWork
@@ -60,3 +62,37 @@ def test_older_sweeps_are_mentioned_and_never_pooled() -> None:
 def test_the_order_of_sweeps_never_matters(backwards: bool) -> None:
     sweeps = [sweep("b", OLD), sweep("a", OLD), sweep("c", OLD)]
     assert choose(sweeps[::-1] if backwards else sweeps, text()).sweep.sweep_id == "a"
+
+
+SHORT = SweepCurve(curve=a_curve((1, 1.0, 50.0), (8, 6.0, 900.0)), work=text(800.0), sweep_id="short", newest=OLD)
+LONG = SweepCurve(curve=a_curve((1, 0.5, 90.0), (8, 3.0, 900.0)), work=text(1600.0), sweep_id="long", newest=OLD)
+
+
+def test_between_two_inputs_of_one_output_the_time_in_service_is_straight_in_the_input() -> None:
+    slo, wanted = an_slo(ttft_p95=900), text(1200.0)
+    choice = choose([SHORT, LONG], wanted)
+    assert {choice.sweep.sweep_id, choice.other_side.sweep_id if choice.other_side else ""} == {"short", "long"}
+    found = chosen_capacity(choice, wanted, slo, CapacityPolicy.INTERPOLATED)
+    assert found.q_slo_requests_per_s == pytest.approx(1 / (0.5 / 6.0 + 0.5 / 3.0))
+    assert found.origin is Origin.PREDICTED
+    assert "LENGTHS_PREDICTED" in {item.code for item in found.findings}
+    assert found == chosen_capacity(choose([LONG, SHORT], wanted), wanted, slo, CapacityPolicy.INTERPOLATED)
+
+
+def test_under_policy_measured_the_nearest_sweep_speaks_alone() -> None:
+    slo, wanted = an_slo(ttft_p95=900), text(1200.0)
+    choice = choose([SHORT, LONG], wanted)
+    expected = capacity_of(choice.sweep, wanted, slo, CapacityPolicy.MEASURED)
+    assert chosen_capacity(choice, wanted, slo, CapacityPolicy.MEASURED) == expected
+
+
+@pytest.mark.parametrize("work", [text(800.0), text(1700.0), text(1200.0, 150.0)])
+def test_without_the_wanted_size_between_them_there_is_no_other_side(work: TextWork) -> None:
+    assert choose([SHORT, LONG], work).other_side is None
+
+
+def test_a_side_that_carries_nothing_leaves_the_nearer_one_its_word() -> None:
+    slo, wanted = an_slo(ttft_p95=60), text(1200.0)
+    choice = choose([SHORT, LONG], wanted)
+    expected = capacity_of(choice.sweep, wanted, slo, CapacityPolicy.INTERPOLATED)
+    assert chosen_capacity(choice, wanted, slo, CapacityPolicy.INTERPOLATED) == expected

@@ -177,6 +177,31 @@ def test_a_family_is_judged_without_its_own_logs() -> None:
     assert pool["a1"] == pytest.approx(pool["o1"] + 3.0 - 0.40, abs=0.02)
 
 
+def test_known_logs_of_other_families_are_used_and_a_log_counts_once() -> None:
+    known = [
+        Observation(constant="runtime_single_new", value=value, family=family, log=log)
+        for value, family, log in ((1.0, "two", "x"), (1.0, "two", "y"), (9.0, "one", "z"), (9.0, "two", "a"))
+    ]
+    (pool,) = [item for item in accuracy([SERVER], FACTS, known).scores if item.term == "kv_cache_gib"]
+    (alone,) = [item for item in accuracy([SERVER], FACTS).scores if item.term == "kv_cache_gib"]
+    assert pool.predicted == pytest.approx(alone.predicted + 0.25 - 1.0, abs=0.02)
+
+
+def test_a_pool_that_was_never_made_is_listed_and_its_verdict_judged() -> None:
+    report = _judged({"id": "n", "kv_cache_gib": "-1.4", "outcome": "oom_kv", "gpu_memory_utilization": "0.1"})
+    assert ["none was made" in item.why for item in report.skipped] == [True]
+    assert [item.right for item in report.verdicts] == [True]
+
+
+def test_a_card_whose_memory_nobody_logged_lacks_an_input() -> None:
+    found = asked(_row(gpu="B200", total_gpu_memory_gib=""), FACTS)
+    assert not isinstance(found, str)
+    assert found.lacks == "the card or its memory"
+    stated = asked(_row(gpu="B200", total_gpu_memory_gib="178"), FACTS)
+    assert not isinstance(stated, str)
+    assert stated.lacks == ""
+
+
 def test_a_summary_counts_rows_inside_the_interval() -> None:
     inside = Score(id="a", term="weights_gib", predicted=10, logged=10.5, low=9, high=11)
     outside = Score(id="b", term="weights_gib", predicted=10, logged=20, low=9, high=11)

@@ -16,8 +16,9 @@ def test_a_latency_straight_in_the_load_is_met_by_the_straight_opinion() -> None
     case = between(line, math.log(16.0), (), rate=False)
     assert case is not None
     measured = dict(zip(line.places, line.heights, strict=True))[math.log(16.0)]
-    # With steps known on both sides the straight line's departure stands in the fourth of its places.
+    # With steps known on both sides the straight line's departure stands in the fourth of its places; the step is flat.
     assert case.base + case.features[3 + 3] == pytest.approx(measured)
+    assert not case.features[len(case.features) // 2 :].any()
 
 
 def test_the_measured_load_itself_is_not_known_to_the_case() -> None:

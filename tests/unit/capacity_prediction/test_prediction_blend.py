@@ -24,7 +24,8 @@ def test_the_interval_covers_nine_tenths_of_what_it_has_not_seen() -> None:
     wanted = features @ np.array([0.3, 0.1]) + RNG.normal(size=size) * np.exp(-4 + 3 * loud)
     spread = np.column_stack((np.ones(size), loud))
     half = size // 2
-    blend = fit(features[:half], spread[:half], wanted[:half], np.arange(half) % 5.0, 0.01)
+    folds = np.array([float(place % 5) for place in range(half)])
+    blend = fit(features[:half], spread[:half], wanted[:half], folds, 0.01)
     rest = range(half, size)
     inside = [abs(wanted[i] - blend.value(features[i])) <= blend.half_width(spread[i]) for i in rest]
     assert 0.88 <= np.mean(inside) <= 0.96

@@ -101,3 +101,11 @@ def test_nobody_there_is_told_with_the_cure_and_a_reason_of_the_servers_without(
 
 def test_a_fault_of_the_server_is_told_with_its_request() -> None:
     assert "req-9" in list(exits.lines_of(errors.ServerFault("m", request_id="req-9")))[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, output.UNKNOWN), (0, "0.00 GiB"), (81_920, "81,920 B"), (15 << 30, "15.00 GiB"), (-(1 << 30), "-1.00 GiB")],
+)
+def test_bytes_are_shown_in_gib_unless_that_would_read_as_nothing(value: int | None, text: str) -> None:
+    assert output.gib(value) == text

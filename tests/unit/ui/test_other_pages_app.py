@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     Open = Callable[..., AppTest]
 
-PAGES = ("start", "plan", "benchmarks", "vram", "upload")
+PAGES = ("start", "plan", "benchmarks", "vram", "upload", "freshness")
+ALL_PAGES = (*PAGES, "fleet", "explore")
 
 
 def _said(app: AppTest) -> str:
@@ -25,7 +26,7 @@ def _said(app: AppTest) -> str:
     return "\n".join(str(element.value) for element in shown)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ALL_PAGES)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_page_opens_in_both_languages(open_page: Open, page: str, language: str) -> None:
     app = open_page(page, lang=language)
@@ -138,3 +139,48 @@ def test_an_outage_during_the_upload_is_shown_beside_the_file_and_can_be_tried_a
     services.refuse = None
     app.button(key="ingest_button").click().run()
     assert "Stored" in _said(app)
+
+
+def test_an_exploration_link_opens_its_points_and_a_changed_end_marks_them_stale(
+    services: Services, open_page: Open
+) -> None:
+    address = {"model": MODEL, "vary": "peak_rps", "vary_low": "10", "vary_high": "50", "vary_count": "5"}
+    app = open_page("explore", **address)
+    assert len(app.dataframe[0].value) == 5
+    assert "inputs have changed" not in _said(app)
+    app.number_input(key="vary_high").set_value(60.0).run()
+    assert "inputs have changed" in _said(app)
+    assert services.calls.count("ExplorePlans") == 1
+    app.button(key="explore_button").click().run()
+    assert "inputs have changed" not in _said(app)
+    assert services.calls.count("ExplorePlans") == 2
+
+
+def test_an_outage_of_an_exploration_shows_its_state(services: Services, open_page: Open) -> None:
+    app = open_page("explore", vary="peak_rps", vary_low="10", vary_high="50")
+    services.refuse = grpc.StatusCode.UNAVAILABLE
+    app.button(key="explore_button").click().run()
+    assert "does not answer" in _said(app)
+
+
+def test_a_fleet_link_opens_its_answer(services: Services, open_page: Open) -> None:
+    tenants = {
+        "tenant_count": "2",
+        "t1_name": "a",
+        "t1_peak": "1",
+        "t1_q": "4",
+        "t2_name": "b",
+        "t2_peak": "1",
+        "t2_q": "4",
+    }
+    assert "ComputeUtilization" not in services.calls
+    app = open_page("fleet", **tenants, reserve_kind="none")
+    assert app.metric[0].value == "60 %"
+    assert "They fit together" in _said(app)
+
+
+def test_freshness_lists_what_has_to_be_measured_again(services: Services, open_page: Open) -> None:
+    app = open_page("freshness")
+    assert list(app.dataframe[0].value["Verdict"]) == ["measure again"]
+    services.empty = True
+    assert "Nothing is stored yet" in _said(open_page("freshness"))

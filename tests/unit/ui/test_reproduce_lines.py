@@ -12,8 +12,10 @@ from google.protobuf import json_format
 
 from tonnage.cli.__main__ import status_of
 from tonnage.client import messages as pb
-from tonnage_ui.forms.command import curve_command, plan_command, vram_command
+from tonnage_ui.forms.command import curve_command, explore_command, plan_command, retest_command, vram_command
+from tonnage_ui.forms.explore import explore_request
 from tonnage_ui.forms.plan import plan_request
+from tonnage_ui.forms.retest import retest_request
 from tonnage_ui.forms.vram import vram_question
 from tonnage_ui.presenters.reproduce import grpcurl
 
@@ -182,3 +184,27 @@ def test_the_grpcurl_line_carries_the_request() -> None:
     assert (program, plain, flag, target) == ("grpcurl", "-plaintext", "-d", "127.0.0.1:7051")
     assert method == "tonnage.v1.PlanningService/PlanCapacity"
     assert json_format.Parse(body, pb.PlanCapacityRequest()) == request
+
+
+@pytest.mark.parametrize("varied", ["peak_rps", "reserve", "ttft_p90_ms"])
+def test_the_explore_line_asks_what_the_page_asks(
+    services: tuple[Services, str], varied: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, target = services
+    form = {**BASE, "vary": varied, "vary_low": 0.5, "vary_high": 100.0, "vary_count": 3, "vary_geometric": True}
+    request = explore_request(form)
+    _run(explore_command(request), target)
+    capsys.readouterr()
+    assert asked.requests[-1].axes == request.axes
+
+
+def test_the_retest_line_asks_of_the_same_configuration(
+    services: tuple[Services, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, target = services
+    request = retest_request({"model": "m", "engine": "vllm", "max_age_days": 30}, 10)
+    program, *arguments = shlex.split(retest_command(request))
+    assert program == "tonnage"
+    status_of([*arguments, "--planning", target, "--json"])
+    capsys.readouterr()
+    assert (asked.requests[-1].planned, asked.requests[-1].max_age_days) == (request.planned, 30)

@@ -38,3 +38,8 @@ def test_zero_is_zero_and_unknown_is_not() -> None:
 def test_gib_is_1024_cubed() -> None:
     assert numbers.gib(80 * 1024**3) == "80.00 GiB"
     assert numbers.gib(80 * 10**9) == "74.51 GiB"
+
+
+def test_a_small_size_is_not_rounded_away() -> None:
+    sizes = [numbers.size(size) for size in (0, 512, 81_920, 3 * 1024**2, 5 * 1024**3 // 2)]
+    assert sizes == ["0 B", "512 B", "80.00 KiB", "3.00 MiB", "2.50 GiB"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from tonnage_ui.forms.explore import name_of
 from tonnage_ui.messages import enum_word
 
 if TYPE_CHECKING:
@@ -37,8 +38,32 @@ _SWITCHES: Final = {
 
 def plan_command(request: pb.PlanCapacityRequest) -> str:
     """Return the ``tonnage plan`` line that asks the same."""
+    return _line("plan", _plan_flags(request))
+
+
+def explore_command(request: pb.ExplorePlansRequest) -> str:
+    """Return the ``tonnage explore`` line that asks the same."""
+    axes = [("vary", f"{name_of(axis)}={_range(axis)}") for axis in request.axes]
+    return _line("explore", [*axes, *_plan_flags(request.base)])
+
+
+def retest_command(request: pb.CheckRetestRequest) -> str:
+    """Return the ``tonnage retest`` line that asks the same of every configuration."""
+    age = [("max-age-days", str(request.max_age_days))] if request.HasField("max_age_days") else []
+    return _line("retest", [*_plain(request.planned), *age, ("limit", "0")])
+
+
+def _range(axis: pb.ExploreAxis) -> str:
+    if axis.HasField("values"):
+        return ",".join(_shown(value) for value in axis.values.values)
+    span = axis.span
+    ending = ":geometric" if span.geometric else ""
+    return f"{_shown(span.low)}:{_shown(span.high)}:{span.count}{ending}"
+
+
+def _plan_flags(request: pb.PlanCapacityRequest) -> list[Flag]:
     workload = request.workload
-    flags = [
+    return [
         ("model", workload.model),
         *_enum_flag(workload, "request_class", "request-class"),
         *_demand(workload.demand),
@@ -51,7 +76,6 @@ def plan_command(request: pb.PlanCapacityRequest) -> str:
         *_enum_flag(request, "policy", "policy"),
         *_text("as-of", request.as_of_date),
     ]
-    return _line("plan", flags)
 
 
 def curve_command(request: pb.GetCurveRequest) -> str:

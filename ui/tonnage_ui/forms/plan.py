@@ -51,7 +51,7 @@ def plan_request(values: Values) -> pb.PlanCapacityRequest:
     _fill_demand(workload.demand, values)
     _fill_buckets(workload, values)
     fill_slo(workload.slo, values)
-    _fill_reserve(workload.reserve, values)
+    fill_reserve(workload.reserve, values)
     _fill_failover(workload, values)
     _fill_server(workload, values)
     fill_configuration(request.configuration, values)
@@ -114,7 +114,8 @@ def _fill_buckets(workload: pb.Workload, values: Values) -> None:
         put(bucket, "share", 1.0 if size_count == 1 else number_of(values, share_key))
 
 
-def _fill_reserve(reserve: pb.Reserve, values: Values) -> None:
+def fill_reserve(reserve: pb.Reserve, values: Values) -> None:
+    """Fill R as it was stated: none, whole or in parts; not stated stays absent."""
     match text_of(values, "reserve_kind"):
         case "none":
             reserve.none.SetInParent()

@@ -107,7 +107,7 @@ def term_rows(fit: pb.MemoryFit, words: Words) -> list[dict[str, str]]:
             words("column.interval"): _interval(term),
             words("column.origin"): words.known("origin", enum_word(term, "origin")),
             words("column.parts"): numbers.text(
-                ", ".join(f"{part.name} {numbers.gib(part.bytes)}" for part in term.parts)
+                ", ".join(f"{part.name} {numbers.size(part.bytes)}" for part in term.parts)
             ),
             words("column.note"): numbers.text(term.note),
         }

@@ -120,7 +120,6 @@ def _pick_others(chosen: pb.ConfigurationSummary, stored: Stored, words: Words) 
         words,
         list(by_fingerprint),
         lambda key: configurations.title(by_fingerprint[key].configuration),
-        placeholder=words("benchmarks.compare_placeholder"),
         most=_COMPARED,
     )
     return [by_fingerprint[key] for key in picked]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Option = TypeVar("Option", str, int)
 
 
-def text(key: str, words: Words, *, placeholder: str | None = None) -> str:
-    """Show a text field."""
+def text(key: str, words: Words, *, placeholder: str | None = None, named: str | None = None) -> str:
+    """Show a text field; the words of ``named`` stand above it."""
     link.restore(key, link.text)
-    label, explained = _said(key, words)
+    label, explained = _said(named or key, words)
     return st.text_input(label, key=key, help=explained, placeholder=placeholder, persist_state="session") or ""
 
 
@@ -64,11 +64,17 @@ def pick(key: str, words: Words, options: Sequence[str], *, placeholder: str | N
 
 
 def one_of(
-    key: str, words: Words, options: Sequence[Option], name: Callable[[Option], str], *, placeholder: str | None = None
+    key: str,
+    words: Words,
+    options: Sequence[Option],
+    name: Callable[[Option], str],
+    *,
+    placeholder: str | None = None,
+    named: str | None = None,
 ) -> Option | None:
     """Show a list to choose from; without a placeholder the first option is chosen at the start."""
     link.restore(key, option_reader(options), None if placeholder else options[0])
-    label, explained = _said(key, words)
+    label, explained = _said(named or key, words)
     _follow_options(key, options, None if placeholder else options[0])
     return st.selectbox(
         label,
@@ -97,19 +103,19 @@ def some_of(
     options: Sequence[str],
     name: Callable[[str], str],
     *,
-    placeholder: str,
     most: int | None = None,
+    named: str | None = None,
 ) -> list[str]:
     """Show a list to choose several from."""
     link.restore(key, _options(options))
-    label, explained = _said(key, words)
+    label, explained = _said(named or key, words)
     return st.multiselect(
         label,
         options,
         format_func=name,
         key=key,
         help=explained,
-        placeholder=placeholder,
+        placeholder=words(f"placeholder.{named or key}"),
         max_selections=most,
         persist_state="session",
     )

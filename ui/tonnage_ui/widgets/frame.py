@@ -41,7 +41,9 @@ def show_style() -> None:
     st.html(
         "<style>.stMainBlockContainer{padding-top:2.5rem}"
         "[data-testid=stMetricValue]{font-size:clamp(1.4rem,2.1vw,2.25rem)}"
-        "[data-testid=stMetricLabel] p{white-space:normal}</style>"
+        "[data-testid=stMetricLabel] p{white-space:normal}"
+        "@media(max-width:640px){"
+        "[data-testid=stColumn]:has([data-testid=stMetric]){min-width:calc(50% - 1rem)}}</style>"
     )
 
 

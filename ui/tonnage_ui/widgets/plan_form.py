@@ -21,7 +21,7 @@ def show_form(words: Words, stored: Stored) -> None:
     model = _workload(words, stored)
     _demand(words)
     show_limits(words)
-    _reserve(words)
+    show_reserve(words)
     with st.expander(words("form.failover_server"), icon=":material/dns:", key="section_server"):
         _failover(words)
         _server(words)
@@ -80,23 +80,24 @@ def show_limits(words: Words) -> None:
             "limits",
             words,
             form.LIMITS,
-            lambda name: _limit_name(name, words),
-            placeholder=words("form.pick_limits"),
+            lambda name: limit_name(name, words),
         )
         for name in chosen:
-            fields.number(f"{name}_ms", words, label=words("field.limit_ms", name=_limit_name(name, words)))
+            fields.number(f"{name}_ms", words, label=words("field.limit_ms", name=limit_name(name, words)))
         with st.expander(words("form.more_limits"), type="compact", key="section_more_limits"):
             fields.number("max_failure_ratio", words)
             fields.number("min_tokens_per_s_per_user", words)
             fields.toggle("allow_substitution", words)
 
 
-def _limit_name(name: str, words: Words) -> str:
+def limit_name(name: str, words: Words) -> str:
+    """Return "TTFT p90" for "ttft_p90"."""
     metric, statistic = name.split("_")
     return latency_name(metric, statistic, words)
 
 
-def _reserve(words: Words) -> None:
+def show_reserve(words: Words) -> None:
+    """Show the ways to state a reserve."""
     with st.container(border=True, key="section_reserve"):
         st.markdown(f"**{words('form.reserve')}**")
         kind = fields.choice(

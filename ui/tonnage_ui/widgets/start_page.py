@@ -35,10 +35,13 @@ def show_ways(words: Words) -> None:
         ("plan", ":material/calculate:"),
         ("vram", ":material/memory:"),
         ("benchmarks", ":material/show_chart:"),
+        ("fleet", ":material/groups:"),
+        ("explore", ":material/travel_explore:"),
+        ("freshness", ":material/event_repeat:"),
         ("upload", ":material/upload_file:"),
     )
-    for row in (ways[:2], ways[2:]):
-        for column, (name, icon) in zip(st.columns(2), row, strict=True):
+    for row in (ways[:3], ways[3:6], ways[6:]):
+        for column, (name, icon) in zip(st.columns(3), row, strict=False):
             with column.container(border=True, key=f"way_{name}"):
                 st.page_link(f"app_pages/{name}.py", label=f"**{words(f'page.{name}')}**", icon=icon)
                 st.markdown(words(f"home.{name}"))

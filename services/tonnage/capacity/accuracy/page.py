@@ -59,9 +59,9 @@ def _words(found: Mapping[str, object]) -> str:
     how = f"leaving out {', '.join(left)} in turn" if left else "rows of the test file alone"
     return (
         f"Made by `tonnage accuracy curves`, {how}: {found['rows']} rows judged, {found['refused']} of them refused\n"
-        "in some figure. Errors are the size of predicted / measured less 1, an aim is of median and p90; a width is\n"
-        "(high less low) / predicted of the nominal 90 % interval, at the median. What was left out is gone from\n"
-        "every source. How it is predicted stands in `method.md`."
+        "in throughput, TTFT or TPOT. Errors are the size of predicted / measured less 1, an aim is of median and\n"
+        "p90; a width is (high less low) / predicted of the nominal 90 % interval, at the median. What was left out\n"
+        "is gone from every source. How it is predicted stands in `method.md`."
     )
 
 
@@ -81,8 +81,8 @@ def _q_slo(own: object, fixed: object) -> list[str]:
         return []
     over = "kept" if own["over_promised_10"] < _OVER_AIM else "missed"
     words = (
-        "Policy *interpolated* on a curve that lacks one inner load. At its own latencies: the SLO is made of the TTFT\n"
-        "and TPOT of the load left out, so the crossing lies wherever that load was. At usual limits: TPOT of 20, 30, 50\n"
+        "Policy *interpolated* on a curve that lacks one inner load. At its own latencies: the SLO is made of the\n"
+        "TTFT and TPOT of the load left out: the crossing lies wherever it was. At usual limits: TPOT of 20, 30, 50\n"
         "and 100 ms with TTFT of 2 s, the load left out beside the crossing, against the whole curve's crossing.\n"
         f"The aim of under {_share(_OVER_AIM)} over by a tenth is {over}."
     )

@@ -46,7 +46,6 @@ def q_slo(rungs: Sequence[Rung], limits: Mapping[str, float]) -> float | str:
 
     Rungs are walked up to the first that misses a limit; the limit is reached between it and the last one inside.
     """
-
     kept = tuple(takewhile(lambda rung: _keeps(rung, limits), rungs))
     if not kept:
         return "the lowest load left misses the limits"

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 Numbers = dict[str, float | int | None]
 _OVER: Final = 0.1
+_MAIN: Final = frozenset({"throughput", "ttft", "tpot"})
 
 
 def as_json(report: CurveReport) -> dict[str, object]:
-    """Return plain values: errors as fractions; ``refused`` counts rows of which some figure was refused.
+    """Return plain values: errors as fractions; ``refused`` counts rows of which throughput, TTFT or TPOT was refused.
 
-    ``refused_figures`` counts figures, ``not_judged`` test rows that were no case of what was asked.
+    ``refused_figures`` counts figures, tails too; each metric has its own count. ``not_judged`` test rows that were
+    no case of what was asked.
     """
     curves = [score for score in report.scores if score.metric in METRICS]
     return {
@@ -29,7 +31,7 @@ def as_json(report: CurveReport) -> dict[str, object]:
         "q_slo": numbers([score for score in report.scores if score.metric == Q_SLO], intervals=False),
         Q_SLO_FIXED: numbers([score for score in report.scores if score.metric == Q_SLO_FIXED], intervals=False),
         "by_kind": {kind.value: _of_kind([score for score in curves if score.kind is kind]) for kind in Kind},
-        "refused": len({score.row for score in curves if score.predicted is None}),
+        "refused": _refused_rows(curves),
         "refused_figures": sum(score.predicted is None for score in curves),
         "rows": len({score.row for score in report.scores}),
         "not_judged": report.not_judged,
@@ -38,20 +40,23 @@ def as_json(report: CurveReport) -> dict[str, object]:
     }
 
 
+def _refused_rows(scores: Sequence[Scored]) -> int:
+    return len({score.row for score in scores if score.predicted is None and score.metric in _MAIN})
+
+
 def _by_metric(scores: Sequence[Scored]) -> dict[str, Numbers]:
     return {metric: numbers([score for score in scores if score.metric == metric]) for metric in METRICS}
 
 
 def _of_kind(scores: Sequence[Scored]) -> dict[str, object]:
     rows = {score.row for score in scores}
-    refused = {score.row for score in scores if score.predicted is None}
     found: dict[str, object] = dict(_by_metric(scores))
     if scores and scores[0].kind is Kind.UNSEEN_LENGTHS:
         sides = [score for score in scores if score.predicted is not None and score.predicted.both_sides]
         found["both_sides"] = _by_metric(sides)
         rest = [score for score in scores if score.predicted is None or not score.predicted.both_sides]
         found["elsewhere"] = _by_metric(rest)
-    return {**found, "rows": len(rows), "refused": len(refused)}
+    return {**found, "rows": len(rows), "refused": _refused_rows(scores)}
 
 
 def numbers(scores: Sequence[Scored], *, intervals: bool = True) -> Numbers:

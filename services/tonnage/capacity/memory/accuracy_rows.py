@@ -1,7 +1,8 @@
 """A row of somebody's start-up logs as a question to the memory model, or the reason why it is none.
 
 Required inputs. Weights: a model whose shape is known, the parallel sizes, a precision.
-Pool and verdict: those, the card or its memory, and the share of it the engine may use.
+Pool and verdict: those, the memory of the card (stated, or logged for that card), and the
+share of it the engine may use: a log that keeps silent about the share seldom has the default.
 Tokens and concurrency: a predicted pool, else the logged one. What else a log leaves out
 takes the engine's default for the card, as a user's start would.
 """

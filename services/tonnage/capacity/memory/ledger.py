@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tonnage.capacity.memory import overheads
 from tonnage.capacity.memory.overheads import Amount, exactly, gib
+from tonnage.capacity.memory.parameters import NAMED_HIGH, NAMED_LOW, named_total
 from tonnage.capacity.memory.weights import RankWeights, rank_weights
 from tonnage.domain.finding import Origin
 from tonnage.errors import InvalidInput
@@ -68,9 +69,12 @@ def _weights(setup: Setup, constants: Constants) -> tuple[Amount, RankWeights | 
     if declared.bytes_per_parameter is not None:
         origin = Origin.DECLARED
     note = f"{setup.weights.name}: {setup.weights.note}" if setup.weights.note else setup.weights.name
+    low = round(found.rank_bytes * (1 - spread / 3))
+    if named_total(setup.shape) and not found.counted:
+        low, high = round(found.rank_bytes * NAMED_LOW), round(found.rank_bytes * NAMED_HIGH)
     amount = Amount(
         bytes=found.rank_bytes,
-        low_bytes=round(found.rank_bytes * (1 - spread / 3)),
+        low_bytes=low,
         high_bytes=high,
         origin=origin,
         note=f"{note}; {found.stage}",

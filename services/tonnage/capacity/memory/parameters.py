@@ -35,6 +35,11 @@ _DENSE_BESIDE_EXPERTS: Final = frozenset({"Gemma4ForConditionalGeneration"})
 _NAMED_TOTAL: Final = ("parameters_source", "model name")
 _NAME_ROUNDING: Final = 0.15
 """A name says "31B" for 30.8 or 32.7; a count this close to it is the better figure."""
+_ABOVE_ONE_DIGIT: Final = 1.03
+_ABOVE_LONGER_NAMES: Final = 1.01
+NAMED_LOW: Final = 0.95
+NAMED_HIGH: Final = 1.23
+"""Nine in ten totals lie between these parts of what a name was taken for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,9 +237,27 @@ def parts(shape: ModelShape) -> Parts:
 
 def _stated_total(shape: ModelShape, counted: int) -> int | None:
     total = shape.total_parameter_count
-    if total is None or _NAMED_TOTAL not in shape.extra:
+    if total is None or not named_total(shape):
         return total
-    return None if abs(counted / total - 1) <= _NAME_ROUNDING else total
+    return None if abs(counted / total - 1) <= _NAME_ROUNDING else likely_total(shape)
+
+
+def named_total(shape: ModelShape) -> bool:
+    """Tell whether the total was only read off the model's name."""
+    return _NAMED_TOTAL in shape.extra
+
+
+def likely_total(shape: ModelShape) -> int | None:
+    """Return the total; one that was read off a name is raised by what names leave out.
+
+    Of the catalog's models whose total was computed, the median is 3 % above a name of one digit and 1 % above
+    a longer one.
+    """
+    total = shape.total_parameter_count
+    if total is None or not named_total(shape):
+        return total
+    digits = f"{total / 10**9:g}".replace(".", "").lstrip("0")
+    return round(total * (_ABOVE_ONE_DIGIT if len(digits) == 1 else _ABOVE_LONGER_NAMES))
 
 
 def dense_width(shape: ModelShape) -> int | None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from tonnage.capacity.memory.parameters import Parts, parts, sliding_kv_heads
+from tonnage.capacity.memory.parameters import Parts, likely_total, parts, sliding_kv_heads
 from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _from_parts(question: MemoryQuestion, count: Parts, kind: WeightFormat) -> _
 
 
 def _from_total(shape: ModelShape, kind: WeightFormat) -> _Bytes:
-    total = shape.total_parameter_count
+    total = likely_total(shape)
     if total is None:
         raise InvalidInput.field(
             "shape.total_parameter_count",

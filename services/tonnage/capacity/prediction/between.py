@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tonnage.capacity.prediction.samples import Array, Line
 
+KNEE_ELASTICITY: Final = 0.5
 _HALF_TRUST: Final = 0.3
 """Weight of siblings at which they count half."""
 
@@ -59,7 +60,9 @@ def between(line: Line, log_load: float, siblings: Sequence[Sibling], *, rate: b
     shapes = np.array([(linear_share - share) * rise, arch, arch * rise / span])
     return Between(
         base=base,
-        features=np.concatenate((shapes, _by_sides(straight, outer), _of_siblings(straight, bend))),
+        features=_by_steepness(
+            np.concatenate((shapes, _by_sides(straight, outer), _of_siblings(straight, bend))), rise / span
+        ),
         spread_features=_spread(span, rise, share, outer, bend),
         span=span,
         rise=rise,
@@ -79,6 +82,12 @@ def _outer_bends(own: Line, low: int, high: int, share: float) -> tuple[float | 
         outer = float(y[high + 1] - y[high]) / float(x[high + 1] - x[high])
         right = -(share**2) * (1 - share) * span * (outer - slope)
     return left, right
+
+
+def _by_steepness(opinions: Array, slope: float) -> Array:
+    """Return opinions apart for flat and for steep steps: before and behind the knee figures bend by other laws."""
+    flat = slope < KNEE_ELASTICITY
+    return np.concatenate((opinions * flat, opinions * (not flat)))
 
 
 def _by_sides(straight: float, outer: tuple[float | None, float | None]) -> Array:

@@ -16,7 +16,7 @@ _ROUNDS: Final = 40
 _RIDGE: Final = 1e-3
 _FLOOR: Final = 0.003
 """Errors are not told apart below 0.3 %: runs do not repeat better."""
-_COVERED: Final = 0.91
+_COVERED: Final = 0.93
 """A little above the nominal nine tenths: what is judged lies farther off than what it was calibrated on."""
 LEAST_CASES: Final = 60
 """A blend with fewer cases behind it is not fitted."""
@@ -80,7 +80,7 @@ def held_out(features: Array, wanted: Array, folds: Array, smoothing: float) -> 
 
 
 def _quantile(ratios: Array) -> float:
-    """Return the conformal quantile: of n errors the ceil(0.91 (n + 1))-th smallest."""
+    """Return the conformal quantile: of n errors the ceil(0.93 (n + 1))-th smallest."""
     if not len(ratios):
         return float("inf")
     rank = min(len(ratios), int(np.ceil(_COVERED * (len(ratios) + 1))))

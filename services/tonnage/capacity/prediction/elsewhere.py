@@ -12,7 +12,7 @@ import numpy as np
 from tonnage.capacity.prediction.blend import LEAST_CASES, Blend, fit
 from tonnage.capacity.prediction.field import Field, Layers, Offset
 from tonnage.capacity.prediction.loads import FOLDS, Prediction, Refused, around, fold_of
-from tonnage.capacity.prediction.neighbours import FARTHEST, apart, at_load, both_sides, own_grid, straight_lines
+from tonnage.capacity.prediction.neighbours import FARTHEST, apart, at_load, both_sides, own_grid, straight_line
 from tonnage.capacity.prediction.samples import Line, lines_of
 
 if TYPE_CHECKING:
@@ -33,14 +33,13 @@ class Unseen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One point of a setting that was not measured: the field's word, the departures of simple lines, the spread.
+    """One point of a setting that was not measured: the log of what is said, and what tells its spread.
 
     ``between`` tells that sizes with a shorter and a longer input and the same output were measured at its load.
     """
 
     what: Unseen
     base: float
-    features: Array
     spread_features: Array
     between: bool
 
@@ -86,7 +85,7 @@ class ElsewherePredictor:
         half = blend.half_width(case.spread_features)
         if half > self.max_half_width:
             return Refused(f"an interval of x{math.exp(half):.3g} either way says too little")
-        return around(case.base + blend.value(case.features), half, both_sides=case.between)
+        return around(case.base, half, both_sides=case.between)
 
     def cases(
         self, curve: str, traits: Traits, log_loads: Array, *, new_configuration: bool
@@ -106,9 +105,11 @@ class ElsewherePredictor:
             yield from (Refused(why) for _ in log_loads)
             return
         means, spreads = model.predict(traits, f"{curve} unseen", log_loads, model.samples_of(gone))
+        new = new_configuration
         for log_load, mean, spread in zip(log_loads.tolist(), means.tolist(), spreads.tolist(), strict=True):
             outside = _outside(log_load, near)
-            yield Refused(outside) if outside else _case(traits, log_load, (mean, spread), near, new_configuration)
+            rate = self.offset.load_power > 0
+            yield Refused(outside) if outside else _case(traits, log_load, (mean, spread), near, rate=rate, new=new)
 
     def _calibrated(self, what: Unseen) -> dict[tuple[Unseen, int], Blend]:
         items: list[tuple[Case, float, int]] = []
@@ -130,7 +131,7 @@ class ElsewherePredictor:
 
 def _fit(items: Sequence[tuple[Case, float, int]], folds: np.ndarray) -> Blend:
     return fit(
-        np.array([case.features for case, _, _ in items]),
+        np.zeros((len(items), 1)),
         np.array([case.spread_features for case, _, _ in items]),
         np.array([wanted for _, wanted, _ in items]),
         folds,
@@ -182,29 +183,21 @@ def _outside(log_load: float, near: Sequence[Line]) -> str:
 
 
 def _case(
-    traits: Traits, log_load: float, said: tuple[float, float], near: Sequence[Line], new_configuration: bool
+    traits: Traits, log_load: float, said: tuple[float, float], near: Sequence[Line], *, rate: bool, new: bool
 ) -> Case:
+    """Return the field's word, halfway to the straight line where sizes on both sides were measured at the load."""
     mean, spread = said
     found = at_load(near, log_load)
-    sides = None if new_configuration else both_sides(traits, found)
-    departures = (0.0, 0.0, 0.0) if sides is None else tuple(v - mean for v in straight_lines(traits, sides))
+    sides = None if new else both_sides(traits, found)
+    if sides is not None:
+        mean = (mean + straight_line(traits, sides, rate=rate)) / 2
     nearest = min(apart(traits, line.traits) for line in near)
     each = log_load - math.log(traits.accelerator_count or 1.0)
     given, out = traits.input_tokens or 1.0, traits.output_tokens or 1.0
+    spread_features = [1.0, math.log(spread), math.log(nearest), float(bool(found)), float(sides is not None)]
     return Case(
-        what=Unseen.CONFIGURATION if new_configuration else Unseen.LENGTHS,
+        what=Unseen.CONFIGURATION if new else Unseen.LENGTHS,
         base=mean,
-        features=np.array(departures),
-        spread_features=np.array(
-            [
-                1.0,
-                math.log(spread),
-                math.log(nearest),
-                float(bool(found)),
-                float(sides is not None),
-                each / 5.0,
-                math.log(given / out) / 3.0,
-            ]
-        ),
+        spread_features=np.array([*spread_features, each / 5.0, math.log(given / out) / 3.0]),
         between=sides is not None,
     )

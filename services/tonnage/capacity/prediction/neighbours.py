@@ -1,4 +1,4 @@
-"""Other request sizes of the same configuration at the same load: what straight lines between them say."""
+"""Other request sizes of the same configuration at the same load: what a straight line between them says."""
 
 from __future__ import annotations
 
@@ -84,14 +84,11 @@ def _given(item: Neighbour) -> float:
     return item.traits.input_tokens or math.nan
 
 
-def straight_lines(traits: Traits, sides: tuple[Neighbour, Neighbour]) -> tuple[float, float, float]:
-    """Return logs of the figure by lines straight in input length, in both logs, and in the figure's inverse."""
-    shorter, longer = sides
+def straight_line(traits: Traits, sides: tuple[Neighbour, Neighbour], *, rate: bool) -> float:
+    """Return the log of the figure by a line straight in the input: of a latency itself, of a rate its inverse."""
     given = traits.input_tokens or math.nan
-    low, high = _given(shorter), _given(longer)
+    low, high = (_given(item) for item in sides)
     part = (given - low) / (high - low)
-    log_part = math.log(given / low) / math.log(high / low)
-    straight = math.log((1 - part) * math.exp(shorter.value) + part * math.exp(longer.value))
-    logs = (1 - log_part) * shorter.value + log_part * longer.value
-    inverse = -math.log((1 - part) * math.exp(-shorter.value) + part * math.exp(-longer.value))
-    return straight, logs, inverse
+    sign = -1.0 if rate else 1.0
+    shorter, longer = (math.exp(sign * item.value) for item in sides)
+    return sign * math.log((1 - part) * shorter + part * longer)

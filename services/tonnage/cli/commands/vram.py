@@ -10,6 +10,7 @@ from tonnage.cli import documents, kit, requests, values
 from tonnage.cli.exits import Exit
 from tonnage.cli.flags.asking import Planning
 from tonnage.cli.render.memory import fit as parts_of
+from tonnage.cli.render.memory import memory_map as map_of
 from tonnage.client import messages
 from tonnage.client.errors import BadInput
 
@@ -106,8 +107,32 @@ class DeclaredFlags:
 app = kit.new_app()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapFlags:
+    """The map of lengths and concurrencies beside the answer."""
+
+    map_lengths: Annotated[
+        list[int] | None, Option(help="Tokens of one request to try; repeated, with --map-concurrencies.")
+    ] = None
+    map_concurrencies: Annotated[
+        list[int] | None, Option(help="Requests at once to try; repeated, with --map-lengths.")
+    ] = None
+
+    def message(self) -> messages.MemoryMapAxes | None:
+        """Return the axes; None when no map is asked for."""
+        if self.map_lengths is None and self.map_concurrencies is None:
+            return None
+        if not self.map_lengths or not self.map_concurrencies:
+            absent = "--map-concurrencies" if self.map_lengths else "--map-lengths"
+            raise BadInput.field(absent, "is required for a map and absent; give both axes")
+        try:
+            return messages.MemoryMapAxes(request_tokens=self.map_lengths, concurrencies=self.map_concurrencies)
+        except ValueError as error:
+            raise BadInput.field("--map-lengths", f"the axes hold a number out of range; {error}") from error
+
+
 @kit.command(app)
-def vram(flags: QuestionFlags, declared: DeclaredFlags, asking: Planning) -> int:
+def vram(flags: QuestionFlags, declared: DeclaredFlags, grid: MapFlags, asking: Planning) -> int:
     """Say whether a model fits, how many requests, what binds.
 
     Ends with 1 when it does not fit.
@@ -116,9 +141,12 @@ def vram(flags: QuestionFlags, declared: DeclaredFlags, asking: Planning) -> int
     if flags.file:
         request = documents.read_message("--file", flags.file, messages.FitVramRequest, inner="question")
     requests.overlay(request.question, question_of(flags, declared), frozenset({"parallelism", "declared"}))
+    axes = grid.message()
+    if axes is not None:
+        request.map.CopyFrom(axes)
     with asking.client() as client:
         answer = client.fit_vram(request)
-    kit.show(answer, as_json=asking.as_json, parts=lambda: parts_of(answer.fit))
+    kit.show(answer, as_json=asking.as_json, parts=lambda: [*parts_of(answer.fit), *map_of(answer.map)])
     return Exit.NO if answer.fit.verdict == messages.FIT_VERDICT_DOES_NOT_FIT else Exit.OK
 
 

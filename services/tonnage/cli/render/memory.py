@@ -59,3 +59,22 @@ def _facts(answer: messages.MemoryFit) -> Iterator[tuple[str, str]]:
     yield "ledger of", answer.rank
     if answer.assumed:
         yield "assumed", ", ".join(answer.assumed)
+
+
+_CELLS = {messages.FIT_VERDICT_FITS: "fits", messages.FIT_VERDICT_TIGHT: "tight"}
+
+
+def memory_map(found: messages.MemoryMap) -> Iterator[RenderableType]:
+    """Yield the map of lengths and concurrencies; nothing where none was asked for."""
+    if not found.columns:
+        return
+    rows = [
+        (
+            number(column.request_tokens),
+            number(column.largest_reserved_count),
+            *(_CELLS.get(verdict, "no") for verdict in column.verdicts),
+        )
+        for column in found.columns
+    ]
+    names = ("tokens", "at once", *(number(count) for count in found.concurrencies))
+    yield table("Length by requests at once", names, rows, right=(0, 1))

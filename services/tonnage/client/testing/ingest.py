@@ -53,7 +53,10 @@ class FakeIngest:
         first = next(requests, None)
         if first is None or not first.HasField("metadata"):
             raise Refused.field("metadata", "is required and absent; send it first")
-        runs = [run for item in requests for run in item.batch.runs]
+        parts = list(requests)
+        if any(item.HasField("arrow_ipc") for item in parts):
+            raise Refused.field("arrow_ipc", "is not read by the fake; send runs, or test against the real server")
+        runs = [run for item in parts for run in item.batch.runs]
         for index, run in enumerate(runs):
             if not run.tool:
                 raise Refused.field(f"batch.runs[{index}].tool", "is required and absent; state it")
@@ -76,6 +79,7 @@ class FakeIngest:
             self.memory.data_version = before + bool(new)
             answer.data_version = self.memory.data_version
             answer.stored_level_count = sum(item.level_count for item in new)
+            answer.run_count, answer.stored_run_count = len(runs), len(new)
             if not head.validate_only:
                 self.memory.remember(head.request_id, digest(head, *runs), answer)
         return answer
@@ -134,6 +138,24 @@ class FakeIngest:
         with self.memory.lock:
             before = self.memory.retract(list(request.runs), dry=request.validate_only)
             return pb.RetractRunsResponse(data_version=self.memory.data_version, already_retracted=before)
+
+    def RecordPlan(self, request: pb.RecordPlanRequest, _context: Any) -> pb.RecordPlanResponse:  # noqa: ANN401, N802 -- gRPC's shape
+        """Keep a plan."""
+        if not request.plan.plan_id:
+            raise Refused.field("plan.plan_id", "is required and absent; state it")
+        key = f"{_namespace(request.plan.request.namespace)}/{request.plan.plan_id}"
+        with self.memory.lock:
+            is_known = key in self.memory.plans
+            self.memory.plans.setdefault(key, request)
+        return pb.RecordPlanResponse(plan_id=request.plan.plan_id, already_recorded=is_known)
+
+    def GetRecordedPlan(self, request: pb.GetRecordedPlanRequest, _context: Any) -> pb.GetRecordedPlanResponse:  # noqa: ANN401, N802 -- gRPC's shape
+        """Return a kept plan."""
+        with self.memory.lock:
+            kept = self.memory.plans.get(f"{_namespace(request.namespace)}/{request.plan_id}")
+        if kept is None:
+            raise Refused.not_stored("plan", request.plan_id)
+        return pb.GetRecordedPlanResponse(plan=kept.plan, recorded_by=kept.recorded_by)
 
 
 def _namespace(name: str) -> str:

@@ -39,6 +39,7 @@ class Memory:
     runs: dict[str, Kept] = field(default_factory=dict)
     uploads: dict[str, list[str]] = field(default_factory=dict)
     requests: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    plans: dict[str, ingest_service_pb2.RecordPlanRequest] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def keep(self, namespace: str, run: run_pb2.Run, report_id: str, ordinal: int) -> tuple[str, bool]:

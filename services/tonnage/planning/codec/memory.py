@@ -8,12 +8,13 @@ from tonnage import checks
 from tonnage.domain.memory import DeclaredMemory, ModelShape
 from tonnage.errors import InvalidInput, at
 from tonnage.planning.codec import enums
-from tonnage.planning.codec.presence import LARGEST_RATIO, at_most, chosen, optional, text
+from tonnage.planning.codec.presence import LARGEST_LENGTH, LARGEST_RATIO, at_most, chosen, optional, text
 from tonnage.planning.usecase.fit import MemoryAsked
 from tonnage.rpc.codec.finding import encode_finding, encode_origin
 from tonnage.v1 import memory_pb2
 
 if TYPE_CHECKING:
+    from tonnage.capacity.memory.grid import MemoryMap
     from tonnage.domain.memory import MemoryFit, MemoryTerm
 
 LARGEST_CONFIG_BYTES: Final = 4 << 20
@@ -124,6 +125,31 @@ def _declared(message: memory_pb2.DeclaredMemory) -> DeclaredMemory:
                     name, stated[name], "is already in peak_with_weights_bytes", "state one or the other"
                 )
     return DeclaredMemory(**stated)
+
+
+def decode_axes(message: memory_pb2.MemoryMapAxes) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return lengths and concurrencies of a map; raise ``InvalidInput`` for figures too large to be meant."""
+    for name in ("request_tokens", "concurrencies"):
+        for index, value in enumerate(getattr(message, name)):
+            at_most(f"{name}[{index}]", value, LARGEST_LENGTH)
+    return tuple(message.request_tokens), tuple(message.concurrencies)
+
+
+def encode_map(found: MemoryMap) -> memory_pb2.MemoryMap:
+    """Return a map as a message."""
+    columns = [
+        memory_pb2.MemoryMapColumn(
+            request_tokens=column.request_tokens,
+            request_bytes=column.request_bytes,
+            pool_bytes=column.pool_bytes,
+            largest_reserved_count=column.largest_reserved_count,
+            largest_steady_count=column.largest_steady_count,
+            prefill_mode=column.prefill_mode,
+            verdicts=[enums.FIT_NUMBER[verdict] for verdict in verdicts],
+        )
+        for column, verdicts in zip(found.columns, found.verdicts, strict=True)
+    ]
+    return memory_pb2.MemoryMap(concurrencies=found.concurrencies, columns=columns)
 
 
 def encode_fit(fit: MemoryFit) -> memory_pb2.MemoryFit:

@@ -60,8 +60,14 @@ class PlanningServicer:
     def FitVram(self, request: pb.FitVramRequest, _context: Context) -> pb.FitVramResponse:  # noqa: N802 -- the name in the proto
         """Say whether a model fits."""
         with at("question"):
-            answer = fit.fit(memory_codec.decode_question(request.question))
-        return pb.FitVramResponse(fit=memory_codec.encode_fit(answer))
+            asked = memory_codec.decode_question(request.question)
+            answer = pb.FitVramResponse(fit=memory_codec.encode_fit(fit.fit(asked)))
+        if request.HasField("map"):
+            with at("map"):
+                axes = memory_codec.decode_axes(request.map)
+            found = fit.memory_map(asked, *axes)
+            answer.map.CopyFrom(memory_codec.encode_map(found))
+        return answer
 
     def EstimateTokenDemand(  # noqa: N802 -- the name in the proto
         self, request: pb.EstimateTokenDemandRequest, _context: Context

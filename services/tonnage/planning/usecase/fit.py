@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from tonnage import catalog
 from tonnage.capacity.memory.fit import fit as ledger_of
+from tonnage.capacity.memory.grid import memory_map as map_of
 from tonnage.domain.hardware import Accelerator
 from tonnage.domain.memory import MemoryQuestion
 from tonnage.errors import AmbiguousName, InvalidInput, at
 from tonnage.planning.usecase.names import ambiguous
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from tonnage.capacity.memory.grid import MemoryMap
     from tonnage.domain.finding import Finding
     from tonnage.domain.memory import DeclaredMemory, MemoryFit, ModelShape
 
@@ -45,6 +47,24 @@ def fit(asked: MemoryAsked) -> MemoryFit:
     Raises ``UnknownName`` and ``AmbiguousName`` for names of the catalog, ``InvalidInput`` with the path inside the
     question for shapes, splits and types that cannot be.
     """
+    question, findings = _question(asked)
+    found = ledger_of(question)
+    return replace(found, findings=(*findings, *found.findings)) if findings else found
+
+
+def memory_map(asked: MemoryAsked, request_tokens: Sequence[int], concurrencies: Sequence[int]) -> MemoryMap:
+    """Return which lengths fit how many times at once.
+
+    Raises what ``fit`` raises, and ``InvalidInput`` with the path inside the map for axes that are empty,
+    below 1 or too long.
+    """
+    question, _ = _question(asked)
+    with at("map"):
+        return map_of(question, request_tokens, concurrencies)
+
+
+def _question(asked: MemoryAsked) -> tuple[MemoryQuestion, tuple[Finding, ...]]:
+    """Return the question with its names looked up, and what a reader should know about the shape."""
     shape, findings = _shape(asked)
     question = MemoryQuestion(
         shape=shape,
@@ -59,8 +79,7 @@ def fit(asked: MemoryAsked) -> MemoryFit:
         inventory=catalog.inventory(asked.checkpoint_headers) if asked.checkpoint_headers else None,
         **asked.numbers,
     )
-    found = ledger_of(question)
-    return replace(found, findings=(*findings, *found.findings)) if findings else found
+    return question, findings
 
 
 def _shape(asked: MemoryAsked) -> tuple[ModelShape, tuple[Finding, ...]]:

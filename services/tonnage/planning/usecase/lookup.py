@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tonnage.capacity.sweeps import capacity_of, choose
+from tonnage.capacity.sweeps import choose, chosen_capacity
 from tonnage.errors import InvalidInput, NotStored
 from tonnage.planning.usecase.book import matching
 from tonnage.planning.usecase.names import normalized
@@ -62,4 +62,4 @@ def capacity_for(
 ) -> tuple[SloCapacity, SweepCurve]:
     """Return the capacity for one request size and the sweep it stands on; lengths are converted where they differ."""
     choice = choose(curves.sweeps, work)
-    return capacity_of(choice.sweep, work, slo, policy), choice.sweep
+    return chosen_capacity(choice, work, slo, policy), choice.sweep

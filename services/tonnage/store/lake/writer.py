@@ -13,6 +13,7 @@ import duckdb
 from tonnage.errors import NotStored, StoreUnavailable
 from tonnage.store import durable
 from tonnage.store.changes import Changes
+from tonnage.store.checksums import Checksums
 from tonnage.store.decide import decide_all, decide_append, decide_plan, decide_retraction, found_plan, prepared
 from tonnage.store.incoming import Upload, check_plan, check_retraction, check_texts
 from tonnage.store.known import Keys
@@ -73,7 +74,8 @@ class LakeWriter:
         except OSError as error:
             raise _unavailable("opened", error) from error
         self._reports = ReportFiles(place.folder / "reports")
-        self._maintenance = Maintenance(upkeep)
+        self._checksums = Checksums(place.folder)
+        self._maintenance = Maintenance(data_path(place), self._checksums, upkeep)
         try:
             self._open()
         except BaseException:
@@ -85,7 +87,7 @@ class LakeWriter:
         try:
             create_catalog(self._connection, self._place)
             attach(self._connection, self._place, read_only=False)
-            self._files = durable.NewFiles(data_path(self._place))
+            self._files = durable.NewFiles(data_path(self._place), self._checksums.add)
             migrate(self._connection, now=self._now())
             durable.sync(catalog_path(self._place))
             durable.sync(self._place.folder)
@@ -184,7 +186,10 @@ class LakeWriter:
         return by_request(request, self._known(Keys(runs=runs)))
 
     def maintain(self) -> None:
-        """Do the housekeeping that is due; raise ``StoreUnavailable`` when a step fails, which loses nothing."""
+        """Do the housekeeping that is due; raise ``StoreUnavailable`` when a step fails, which loses nothing.
+
+        Raises ``StoreDamaged``, after the other steps, when files are left unmerged because they are damaged.
+        """
         with self._mutex, self._keep_alive.around_commit():
             try:
                 self._maintenance.run(self._connection, self._files)

@@ -1,0 +1,129 @@
+"""Bulk ingest against a plain DuckDB insert of the same Arrow data."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import duckdb
+from bench.planning import process
+from builders_arrow import LEVELS, a_bulk_table
+
+from tonnage.client import IngestClient
+from tonnage.client import messages as pb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+# Two streams at a time: while one is committed, the other is read and checked.
+ROWS_PER_STREAM = 50_000
+STREAM_COUNT = 2
+# Runs as messages are far slower; a part of the points tells their rate as well.
+BATCH_SHARE = 20
+LOADS = ("concurrency", "requests_per_s", "output_tokens_per_s", "duration_s", "completed_count", "failed_count")
+LATENCIES = ("ttft", "tpot", "e2e")
+STATISTICS = ("mean", "p50", "p90", "p95", "p99")
+Figures = dict[str, list[float]]
+
+
+def measure(folder: Path, *, rounds: int, points: int) -> Figures:
+    """Return ratios and absolute points/s, one value a round; every round sends points nobody sent before."""
+    folder.mkdir(parents=True)
+    found: Figures = {}
+    with (
+        process("tonnage.ingest", "--store", f"lake://{folder / 'store'}", "--ingest-port", "0") as address,
+        IngestClient(address) as client,
+    ):
+        client.ingest_arrow(a_bulk_table(1, first=10_000_000))
+        for number in range(rounds):
+            table = a_bulk_table(points // LEVELS, first=number * points)
+            few = a_bulk_table(points // LEVELS // BATCH_SHARE, first=20_000_000 + number * points)
+            rates = {
+                "ingest_arrow": table.num_rows / arrow_s(client, table),
+                "insert": table.num_rows / insert_s(folder / f"plain-{number}.duckdb", table),
+                "ingest_batches": few.num_rows / batches_s(client, list(messages_of(few))),
+            }
+            _take(found, rates)
+    return found
+
+
+def arrow_s(client: IngestClient, table: pa.Table) -> float:
+    """Return how long a table takes from the first message to the last durable answer, s."""
+    started = time.perf_counter()
+    parts = [table.slice(offset, ROWS_PER_STREAM) for offset in range(0, table.num_rows, ROWS_PER_STREAM)]
+    with ThreadPoolExecutor(STREAM_COUNT) as pool:
+        stored = sum(answer.stored_level_count for answer in pool.map(client.ingest_arrow, parts))
+    taken_s = time.perf_counter() - started
+    return _whole(stored, table.num_rows, taken_s)
+
+
+def batches_s(client: IngestClient, runs: list[pb.Run]) -> float:
+    """Return how long runs take as messages, made beforehand, s."""
+    started = time.perf_counter()
+    stored = client.ingest_runs(runs).stored_level_count
+    taken_s = time.perf_counter() - started
+    return _whole(stored, sum(len(run.levels) for run in runs), taken_s)
+
+
+def _whole(stored: int, sent: int, taken_s: float) -> float:
+    if stored != sent:
+        raise RuntimeError(f"{sent} points were sent and {stored} stored")
+    return taken_s
+
+
+def insert_s(path: Path, table: pa.Table) -> float:
+    """Return how long DuckDB takes to insert a table into a file, one transaction and a checkpoint, s."""
+    with duckdb.connect(str(path)) as connection:
+        connection.register("incoming", table)
+        connection.execute("CREATE TABLE points AS SELECT * FROM incoming LIMIT 0")
+        started = time.perf_counter()
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO points SELECT * FROM incoming")
+        connection.execute("COMMIT")
+        connection.execute("CHECKPOINT")
+        taken_s = time.perf_counter() - started
+    path.unlink()
+    return taken_s
+
+
+def messages_of(table: pa.Table) -> Iterator[pb.Run]:
+    """Yield the runs of a bulk table as messages."""
+    rows = table.to_pylist()
+    for start in range(0, len(rows), LEVELS):
+        first = rows[start]
+        run = pb.Run(tool=first["tool"], metric_definitions=first["metric_definitions"], sweep_id=first["sweep_id"])
+        for name in ("model", "weight_precision", "engine", "engine_version", "accelerator"):
+            setattr(run.configuration, name, first[name])
+        run.configuration.accelerators_per_replica = run.configuration.tensor_parallel = 1
+        run.replicas_under_test = 1
+        run.arrival_kind = pb.ARRIVAL_KIND_CLOSED
+        run.measured_at.FromDatetime(first["measured_at"])
+        run.levels.extend(map(_level, rows[start : start + LEVELS]))
+        yield run
+
+
+def _level(row: dict[str, float]) -> pb.Level:
+    level = pb.Level()
+    for name in LOADS:
+        setattr(level, name, row[name])
+    level.work.text.input_tokens_mean = row["input_tokens_mean"]
+    level.work.text.output_tokens_mean = row["output_tokens_mean"]
+    for metric in LATENCIES:
+        held = getattr(level, metric)
+        for statistic in STATISTICS:
+            setattr(held, f"{statistic}_ms", row[f"{metric}_{statistic}_ms"])
+    return level
+
+
+def _take(found: Figures, rates: dict[str, float]) -> None:
+    values = {f"{name}_points_per_s": rate for name, rate in rates.items()}
+    values |= {
+        "ingest_arrow_vs_insert": rates["ingest_arrow"] / rates["insert"],
+        "ingest_batches_vs_insert": rates["ingest_batches"] / rates["insert"],
+    }
+    for name, value in values.items():
+        found.setdefault(name, []).append(value)
