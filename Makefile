@@ -63,7 +63,8 @@ gen: $(GEN_STAMP) ## Redo stubs and reference pages.
 	$(BIN)/python tools/reference.py
 
 test: $(STAMP) ## All tests but the long ones; the browser's where Chromium is installed.
-	$(BIN)/pytest tests
+	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/property tests/contract
+	$(BIN)/pytest tests/e2e tests/browser
 
 browser: $(STAMP) ## The browser tests alone.
 	$(BIN)/pytest tests/browser

@@ -49,7 +49,9 @@ class Site:
 @contextmanager
 def running(command: list[str], ready: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a command until the block ends; yield it with the line of its output that says it is ready."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    ) as process:
         try:
             assert process.stdout is not None
             line = next((line for line in process.stdout if re.search(ready, line)), None)
@@ -66,6 +68,7 @@ def showing(app: Path, site: Site) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-u", "-m", "streamlit", "run", str(app), "--server.port", str(port)]
+    command += ["--server.headless", "true"]  # else it asks for a mail address before it reads the configuration
     address = f"http://127.0.0.1:{port}"
     with running(command, address, TONNAGE_PLANNING=site.planning, TONNAGE_INGEST=site.ingest):
         yield address
