@@ -18,6 +18,7 @@ from tonnage.rpc.server import ServerOptions, Service, start
 from tonnage.store.memory import MemoryStore
 from tonnage.v1 import ingest_service_pb2 as pb
 from tonnage.v1.ingest_service_pb2_grpc import IngestServiceStub, add_IngestServiceServicer_to_server
+from tonnage.v1.plan_pb2 import Plan
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -75,6 +76,13 @@ def runs_parts(
     """Return the messages of a push: metadata, then one batch."""
     head = pb.IngestRunsMetadata() if metadata is None else metadata
     return [pb.IngestRunsRequest(metadata=head), pb.IngestRunsRequest(batch=pb.RunBatch(runs=runs))]
+
+
+def a_plan(**fields: object) -> Plan:
+    """Return a plan as far as keeping it needs."""
+    plan = Plan(**{"plan_id": "ab" * 16, "release": "0.1.0", "data_version": 3, "summary": "2 servers", **fields})  # type: ignore[arg-type]
+    plan.request.namespace = "default"
+    return plan
 
 
 @asynccontextmanager

@@ -96,3 +96,8 @@ class SmallIngest(ingest_service_pb2_grpc.IngestServiceServicer):
 
     def RetractRuns(self, request: Any, context: Any) -> messages.RetractRunsResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         return messages.RetractRunsResponse(already_retracted=request.runs)
+
+    def RecordPlan(self, request: Any, context: Any) -> messages.RecordPlanResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
+        return messages.RecordPlanResponse(plan_id=request.plan.plan_id)
+
+    GetRecordedPlan = GetIngestion

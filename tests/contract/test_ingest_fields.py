@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import grpc
 import grpc.aio
 import pytest
-from builders_ingest import a_table, an_ingest_stub, report_parts, runs_parts
+from builders_arrow import a_bulk_table, ipc
+from builders_ingest import a_plan, a_table, an_ingest_stub, report_parts, runs_parts
 from builders_rpc import a_run_message, error_info, violations
 from field_walk import walk
 
@@ -86,6 +87,15 @@ CASES: dict[str, tuple[Any, Send]] = {
     "ConvertReport": (pb.ConvertReportRequest(metadata=_metadata()), _send_convert),
     "IngestRuns metadata": (pb.IngestRunsRequest(metadata=pb.IngestRunsMetadata(request_id="r")), _send_runs_head),
     "IngestRuns batch": (pb.IngestRunsRequest(batch=pb.RunBatch(runs=[_full_run()])), _send_batch),
+    "IngestRuns table": (pb.IngestRunsRequest(arrow_ipc=ipc(a_bulk_table(1))), _send_batch),
+    "RecordPlan": (
+        pb.RecordPlanRequest(plan=a_plan(), recorded_by="ci"),
+        lambda stub, message: stub.RecordPlan(message),
+    ),
+    "GetRecordedPlan": (
+        pb.GetRecordedPlanRequest(plan_id="ab"),
+        lambda stub, message: stub.GetRecordedPlan(message),
+    ),
     "GetIngestion": (pb.GetIngestionRequest(report_id="ab" * 32), lambda stub, message: stub.GetIngestion(message)),
     "ListFormats": (pb.ListFormatsRequest(), lambda stub, message: stub.ListFormats(message)),
     "RetractRuns": (

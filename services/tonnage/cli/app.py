@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "models": ("catalog", "models_app", "List the models whose shape is known, or read a config.json."),
     "gpus": ("catalog", "gpus_app", "List the accelerators that are known."),
     "runs": ("runs", "app", "List, show and retract stored runs."),
+    "store": ("store", "app", "Look after a data folder: check, back up, restore, migrate, export."),
 }
 
 

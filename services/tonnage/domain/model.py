@@ -58,9 +58,8 @@ class StateShape:
 
     def __post_init__(self) -> None:
         """Hold counts to 1 or more."""
-        names = ("layer_count", "ssm_elements", "conv_channels", "conv_kernel", "parameter_count", "ssm_element_bytes")
-        names = (*names, "chunk_tokens")
-        _hold_counts(self, names, "state", frozenset({"conv_channels"}))
+        sizes = ("layer_count", "ssm_elements", "conv_channels", "conv_kernel", "parameter_count", "ssm_element_bytes")
+        _hold_counts(self, (*sizes, "chunk_tokens"), "state", frozenset({"conv_channels"}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

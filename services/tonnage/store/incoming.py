@@ -194,7 +194,7 @@ class Upload:
         )
         for name in ("runs", "points"):
             _check_columns(name, getattr(item, name))
-        keys = tuple(RunKey(**row) for row in item.runs.select(list(RunKey.__dataclass_fields__)).to_pylist())
+        keys = tuple(map(RunKey, *(item.runs[name].to_pylist() for name in RunKey.__dataclass_fields__)))
         checks.not_empty("runs", keys)
         _check_keys(keys, item)
         return cls(item, keys, item.runs, item.points)

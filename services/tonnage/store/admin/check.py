@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 _ROWS_CURE: Final = "restore the newest backup whose check is good into an empty folder, and send what came later again"
 # Without these readable nothing can be said of the rows.
-_UNCHECKED: Final = "rows were not compared with each other, since data files are damaged"
+_UNCHECKED: Final = "raw reports and rows were not looked at, since data files are damaged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What a check found; ``counts`` and the rules are left out where damaged files hide rows."""
+    """What a check found; what damaged data files hide is None."""
 
     schema_version: int
     data_file_count: int
-    report_count: int
     damages: tuple[Damage, ...]
     notes: tuple[Note, ...]
+    report_count: int | None = None
     data_version: int | None = None
     counts: Counts | None = None
 
@@ -56,7 +56,6 @@ def check(place: EmbeddedPlace) -> CheckReport:
             return CheckReport(
                 schema_version=store.schema_version,
                 data_file_count=len(data.files),
-                report_count=0,
                 damages=data.damages,
                 notes=(*_data_notes(data, lost), Note(code="ROWS_NOT_CHECKED", count=1, what=_UNCHECKED)),
             )
@@ -72,9 +71,9 @@ def _with_rows(store: Frozen, data: DataCheck, lost: Sequence[str]) -> CheckRepo
     return CheckReport(
         schema_version=store.schema_version,
         data_file_count=len(data.files),
-        report_count=len(reports),
         damages=(*found, *_broken_rules(store)),
         notes=(*_data_notes(data, lost), *_note("REPORT_UNNAMED", unnamed, what)),
+        report_count=len(reports),
         data_version=store.data_version,
         counts=counts_of(store),
     )

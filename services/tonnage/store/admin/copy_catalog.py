@@ -24,11 +24,38 @@ _WAIT_S = 30.0
 
 
 def copied(source: str, destination: str) -> list[str]:
-    """Copy the catalog in one read transaction, and return what SQLite finds wrong with the copy."""
-    with closing(_opened_to_read(source)) as there, closing(sqlite3.connect(destination)) as here:
-        there.backup(here)
+    """Copy the catalog in one read transaction, and return what SQLite finds wrong with the copy.
+
+    A catalog that is at rest is read without a trace: SQLite would make files for its log, owned by
+    whoever reads, and a writer that is somebody else could not open them.
+    """
+    log, state = Path(f"{source}-wal"), _state(source)
+    at_rest = not log.exists()
+    if at_rest:
+        _copy(f"{_uri(source)}&immutable=1", destination)
+    if not at_rest or log.exists() or _state(source) != state:
+        _copy(_uri(source), destination)
+    with closing(sqlite3.connect(destination)) as here:
         found = [str(text) for (text,) in here.execute("PRAGMA integrity_check")]
     return [text for text in found if text != "ok"]
+
+
+def _copy(uri: str, destination: str) -> None:
+    Path(destination).unlink(missing_ok=True)
+    with (
+        closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_S)) as there,
+        closing(sqlite3.connect(destination)) as here,
+    ):
+        there.backup(here)
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    found = Path(path).stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _uri(path: str) -> str:
+    return f"file:{quote(str(Path(path).resolve()))}?mode=ro"
 
 
 def relocated(catalog: str, data_path: str) -> list[str]:
@@ -36,10 +63,6 @@ def relocated(catalog: str, data_path: str) -> list[str]:
     with closing(sqlite3.connect(catalog)) as here, here:
         here.execute("UPDATE ducklake_metadata SET value = ? WHERE key = 'data_path'", [data_path])
     return []
-
-
-def _opened_to_read(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(Path(path).resolve()))}?mode=ro", uri=True, timeout=_WAIT_S)
 
 
 def main(arguments: list[str]) -> int:

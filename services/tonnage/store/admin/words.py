@@ -42,7 +42,8 @@ def of_check(found: CheckReport) -> Iterator[str]:
     for note in found.notes:
         yield f"note {note.code}: {note.count} × {note.what}"
         yield from (f"  {path}" for path in note.paths)
-    yield f"looked at {found.data_file_count} data files and {found.report_count} raw reports"
+    reports = "no raw reports" if found.report_count is None else f"{found.report_count} raw reports"
+    yield f"looked at {found.data_file_count} data files and {reports}"
     if found.counts is not None:
         yield from _counted(found.counts)
     yield "sound" if found.is_sound else f"damaged: {len(found.damages)} findings"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFile:
-    """One Parquet file as the catalog knows it; ``path`` stands below the store's data folder."""
+    """One Parquet file as the catalog knows it, of rows or of deletions; ``path`` stands below the data folder."""
 
     table: str
     path: Path
@@ -31,13 +31,18 @@ def data_files(connection: duckdb.DuckDBPyConnection) -> list[DataFile]:
             SELECT table_id, arg_max(table_name, begin_snapshot) AS table_name, arg_max(path, begin_snapshot) AS path,
                 arg_max(schema_id, begin_snapshot) AS schema_id
             FROM __ducklake_metadata_lake.ducklake_table GROUP BY table_id
+        ), files AS (
+            SELECT table_id, path, path_is_relative, file_size_bytes, record_count
+            FROM __ducklake_metadata_lake.ducklake_data_file
+            UNION ALL SELECT table_id, path, path_is_relative, file_size_bytes, delete_count
+            FROM __ducklake_metadata_lake.ducklake_delete_file
         ), schemas AS (
             SELECT schema_id, arg_max(path, begin_snapshot) AS path
             FROM __ducklake_metadata_lake.ducklake_schema GROUP BY schema_id
         )
         SELECT table_name, CASE WHEN file.path_is_relative THEN schemas.path || tables.path || file.path ELSE file.path
             END, file_size_bytes, record_count
-        FROM __ducklake_metadata_lake.ducklake_data_file AS file JOIN tables USING (table_id)
+        FROM files AS file JOIN tables USING (table_id)
             JOIN schemas USING (schema_id)
         ORDER BY ALL
         """
