@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 WAIT_MS = 60_000
+_PATIENCE_S = 30
 IDLE = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale=true]')"""
 
@@ -58,7 +59,16 @@ def running(command: list[str], ready: str, **environment: str) -> Iterator[tupl
             assert line is not None, f"{command} ended before it was ready"
             yield process, line
         finally:
-            process.terminate()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process in its own way; Streamlit waits for its readers to go away, and these wait for the test."""
+    process.terminate()
+    try:
+        process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 @contextmanager

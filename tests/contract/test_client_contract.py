@@ -230,6 +230,18 @@ def test_what_became_of_a_request_can_be_asked(pair: Pair) -> None:
         pair.ingest.get_ingestion(messages.GetIngestionRequest(namespace=pair.namespace, report_id="ab" * 32))
 
 
+def test_a_plan_is_kept_once_and_found_by_its_id(pair: Pair) -> None:
+    plan = messages.Plan(plan_id="ab" * 16, release="0.1.0", summary="2 servers")
+    plan.request.namespace = "default"
+    request = messages.RecordPlanRequest(plan=plan, recorded_by="ci")
+    assert pair.ingest.record_plan(request).already_recorded is False
+    assert pair.ingest.record_plan(request).already_recorded is True
+    found = pair.ingest.get_recorded_plan(messages.GetRecordedPlanRequest(plan_id=plan.plan_id))
+    assert (found.plan, found.recorded_by) == (plan, "ci")
+    with pytest.raises(errors.NotFound):
+        pair.ingest.get_recorded_plan(messages.GetRecordedPlanRequest(plan_id="no"))
+
+
 def test_runs_without_a_tool_are_refused_by_field(pair: Pair) -> None:
     run = _run()
     run.tool = ""
