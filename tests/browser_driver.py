@@ -132,4 +132,5 @@ def figures(page: Page, key: str) -> list[str]:
     """Return the large numbers of a group."""
     values = page.locator(f".st-key-{key} [data-testid=stMetricValue]")
     expect(values.first).to_be_visible()
+    settled(page)
     return values.all_inner_texts()

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +37,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Return a whole product on an empty store."""
     with serving(tmp_path_factory.mktemp("site") / "data", "--ui") as (_, site):
         yield site
+
+
+@pytest.fixture(scope="module")
+def seeded(site: Site, root: Path) -> Site:
+    """Return the product with the sample data in its store."""
+    command = [sys.executable, "-m", "tonnage.cli", "ingest", str(root / "bench_data"), "--ingest", site.ingest]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return site
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +90,7 @@ def picture(root: Path, tmp_path: Path) -> Callable[..., None]:
         page.set_viewport_size({"width": size["width"], "height": min(height, most)})
         settled(page)
         page.mouse.move(0, 0)
+        page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         page.wait_for_timeout(1000)  # charts draw themselves anew after a resize, and tell nobody
         page.screenshot(path=folder / f"{name}.png")
         page.set_viewport_size(size)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -29,14 +27,6 @@ VRAM = {
     "request_tokens": "8192",
     "concurrency": "32",
 }
-
-
-@pytest.fixture(scope="module")
-def seeded(site: Site, root: Path) -> Site:
-    """Return the product with the sample data in its store."""
-    command = [sys.executable, "-m", "tonnage.cli", "ingest", str(root / "bench_data"), "--ingest", site.ingest]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return site
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +103,58 @@ def test_a_model_is_fitted_term_by_term(
     assert len(figures(page, "vram_figures")) == 4
     expect(page.locator(".st-key-vram_map canvas, .st-key-vram_map svg").first).to_be_visible()
     picture(page, "vram")
+
+
+def test_a_plan_is_varied_and_drawn_as_steps(
+    seeded: Site, plan_address: str, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    varied = {"vary": "peak_rps", "vary_low": "1", "vary_high": "20", "vary_count": "20", "lines": "ttft_p50_ms"}
+    query = plan_address.partition("?")[2] + "&" + urlencode({**varied, "lines_values": "1500, 2500, 10000"})
+    page = new_page()
+    page.goto(f"{seeded.ui}/explore?{query}")
+    chart = page.locator(".st-key-explore_chart")
+    expect(chart).to_contain_text("Peak rate, requests/s")
+    expect(chart).to_contain_text("TTFT p50")
+    picture(page, "explore", 1300)
+
+
+def test_what_has_to_be_measured_again_is_a_matrix(
+    seeded: Site, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    page = new_page()
+    page.goto(f"{seeded.ui}/freshness")
+    expect(page.locator(".st-key-freshness_chart canvas, .st-key-freshness_chart svg").first).to_be_visible()
+    picture(page, "freshness", 1300)
+
+
+def test_tenants_are_summed_against_the_limit(
+    seeded: Site, fingerprint: str, new_page: Callable[..., Page], picture: Callable[..., None]
+) -> None:
+    with seeded.planning_client() as client:
+        curve = client.get_curve(pb.GetCurveRequest(configuration=pb.Configuration(fingerprint=fingerprint)))
+    text = curve.measured_work.text
+    tenants = {
+        "tenant_count": "2",
+        "t1_name": "chat",
+        "t1_peak": "0.2",
+        "t1_configuration": fingerprint,
+        "t1_input_tokens": f"{text.input_tokens_mean:g}",
+        "t1_output_tokens": f"{text.output_tokens_mean:g}",
+        "t1_limits": "ttft_p50",
+        "t1_ttft_p50_ms": "8000",
+        "t2_name": "search",
+        "t2_peak": "0.1",
+        "t2_q": "0.4",
+        "reserve_kind": "whole",
+        "reserve": "0.2",
+        "reserve_source": "agreed with operations",
+    }
+    page = new_page()
+    page.goto(f"{seeded.ui}/fleet?" + urlencode(tenants))
+    total, limit = figures(page, "fleet_figures")
+    assert total.endswith("%")
+    assert limit == "83.3 %"
+    picture(page, "fleet", 1300)
 
 
 def test_an_outage_in_the_middle_says_what_to_do_and_hides_no_answer(

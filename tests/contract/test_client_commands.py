@@ -105,7 +105,7 @@ def test_a_service_that_is_not_there_ends_with_3_and_says_what_to_do(
 
 
 def test_every_command_that_asks_a_server_is_among_those_lines() -> None:
-    assert {line[0] for line in COMMAND_LINES} == set(COMMANDS) - {"serve", "demo", "accuracy"}
+    assert {line[0] for line in COMMAND_LINES} == set(COMMANDS) - {"serve", "demo", "accuracy", "store"}
 
 
 @pytest.mark.parametrize("args", COMMAND_LINES, ids=" ".join)

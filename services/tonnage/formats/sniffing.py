@@ -43,7 +43,9 @@ def _named(wanted: str, formats: Sequence[Format]) -> Format:
         return formats[names.index(wanted)]
     near = difflib.get_close_matches(wanted, names, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise UnknownName(f"format: no reader is named {shown(wanted)}{hint} Known: {', '.join(names)}", name=shown(wanted))
+    raise UnknownName(
+        f"format: no reader is named {shown(wanted)}{hint}; known are {', '.join(names)}", name=shown(wanted)
+    )
 
 
 def _fitting(reader: Format, source: Source) -> Format:

@@ -143,9 +143,9 @@ def _level(row: Fields, place: str) -> Level:
         work=_work(row),
         concurrency=row.number("concurrency"),
         offered_requests_per_s=row.number("offered_requests_per_s"),
-        requests_per_s=row.number("requests_per_s"),
-        output_tokens_per_s=row.number("output_tokens_per_s"),
-        total_tokens_per_s=row.number("total_tokens_per_s"),
+        requests_per_s=_rate(row, "requests_per_s"),
+        output_tokens_per_s=_rate(row, "output_tokens_per_s"),
+        total_tokens_per_s=_rate(row, "total_tokens_per_s"),
         reported_requests_per_s=row.number("reported_requests_per_s"),
         duration_s=row.number("duration_s"),
         completed_count=row.count("completed_count"),
@@ -159,6 +159,19 @@ def _level(row: Fields, place: str) -> Level:
         quality=_quality(row),
         location=place,
     )
+
+
+def _rate(row: Fields, name: str) -> float | None:
+    """Return a rate of the whole system under test, from that of one accelerator where only it is stated."""
+    column = f"{name}_per_accelerator"
+    each, stated = row.number(column), row.number(name)
+    if each is None or stated is not None:
+        return stated
+    count = row.count(columns.ACCELERATOR_COUNT)
+    if count is None or count < 1:
+        cure = f"fill {columns.ACCELERATOR_COUNT}, the accelerators under test"
+        raise MalformedReport.field(f"{row.path}.{column}", each, f"needs {columns.ACCELERATOR_COUNT}", cure)
+    return each * count
 
 
 def _latency(row: Fields, metric: str) -> Latency:
@@ -243,7 +256,9 @@ def _measured_at(row: Fields) -> datetime | None:
 def _labels(row: Fields) -> tuple[tuple[str, str], ...]:
     prefix = columns.LABEL_PREFIX
     found = ((name.removeprefix(prefix), as_text(value)) for name, value in row.data.items() if name.startswith(prefix))
-    return tuple(sorted((name, value) for name, value in found if value is not None))
+    count = row.count(columns.ACCELERATOR_COUNT)
+    under_test = [] if count is None else [(columns.ACCELERATOR_COUNT, str(count))]
+    return tuple(sorted([*((name, value) for name, value in found if value is not None), *under_test]))
 
 
 FORMAT: Final = TonnageTable()

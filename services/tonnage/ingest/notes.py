@@ -9,6 +9,7 @@ from tonnage.domain.finding import Finding, Severity
 CODES: Final = {
     "ACCELERATOR_AMBIGUOUS": "the file's accelerator name means several cards; kept as not stated",
     "ACCELERATOR_UNKNOWN": "the accelerator is not in the catalog; the name is kept as it was written",
+    "COLUMN_MAP_NOT_USED": "columns were mapped, and the file is of a tool whose columns are known",
     "RUN_RETIRED": "a run sent again was retracted or superseded before, and stays so",
     "NAME_GIVEN": "a name the file uses was made precise by the label given",
     "ACCELERATORS_PER_REPLICA_DERIVED": "accelerators of a replica computed from the parallelism",

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from tonnage import formats
 from tonnage.errors import AmbiguousFormat, InvalidInput, UnknownFormat, at
 from tonnage.formats.lint import lint_run
+from tonnage.formats.sniffing import MAPPED_FORMAT
 from tonnage.ingest import keys
 from tonnage.ingest.given import Given, check_configuration, parse_given, path_of
 from tonnage.ingest.labels import Completed, labelled
 from tonnage.ingest.names import normal_run, settled_names, without_aliases
+from tonnage.ingest.notes import note
 from tonnage.ingest.replicas import with_replicas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Run
@@ -48,6 +50,7 @@ def prepare_report(spooled: Spooled, request: ReportRequest) -> Prepared:
     )
     reader = formats.recognise(source, request.format)
     found, findings = formats.read(source, Completed(reader, given))
+    findings = [*findings, *_unused_map(source, reader)]
     labels = _canonical_labels(given, request, source, reader)
     runs = [_finished(_swept(run, given, request), given, spooled.report_id, labels) for run in found]
     return Prepared(
@@ -58,6 +61,13 @@ def prepare_report(spooled: Spooled, request: ReportRequest) -> Prepared:
         given=labels,
         body_digest=keys.body_digest(spooled.report_id, *_said(request)),
     )
+
+
+def _unused_map(source: Source, reader: Format) -> Iterator[Finding]:
+    if source.column_map and reader.name != MAPPED_FORMAT:
+        text = f"the file is of {reader.name}, whose columns need no map: {', '.join(sorted(source.column_map))}"
+        remedy = f"leave the map out, or name the format {MAPPED_FORMAT}"
+        yield note("COLUMN_MAP_NOT_USED", text, path="column_map", remedy=remedy)
 
 
 def _given(request: ReportRequest) -> Given:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import tempfile
+import threading
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, Final
+from typing import IO, TYPE_CHECKING, BinaryIO, Final, cast
 
-from tonnage.errors import InvalidInput, StoreUnavailable, TooLarge
+from tonnage.errors import DeadlineExceeded, InvalidInput, StoreUnavailable, TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 FLUSH_BYTES: Final = 1 << 20
+_PIECE_BYTES: Final = 1 << 16
 _PREFIX: Final = "upload-"
 # A lost connection ends the stream like a finished one; its cancellation follows within the loop's next turns.
 _SETTLE_S: Final = 0.02
@@ -23,15 +26,35 @@ _SETTLE_S: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """A whole upload on disk; ``report_id`` is the SHA-256 of its bytes, lower-case hex."""
+    """A whole upload on disk; ``report_id`` is the SHA-256 of its bytes, lower-case hex.
+
+    ``abandoned`` is set when its caller is gone: a thread that still reads it is stopped at its next piece.
+    """
 
     path: Path
     size_bytes: int
     report_id: str
+    abandoned: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def open(self) -> BinaryIO:
-        """Return the bytes from the start."""
-        return self.path.open("rb")
+        """Return the bytes from the start; reading raises ``DeadlineExceeded`` once the caller is gone."""
+        return cast("BinaryIO", io.BufferedReader(_WhileWanted(self.path, self.abandoned), _PIECE_BYTES))
+
+
+class _WhileWanted(io.FileIO):
+    """A file that ends with an error when nobody waits for what is read of it."""
+
+    def __init__(self, path: Path, abandoned: threading.Event) -> None:
+        super().__init__(path, "rb")
+        self._abandoned = abandoned
+
+    def readinto(self, buffer: bytearray | memoryview) -> int | None:  # type: ignore[override]  # typeshed names no buffer type
+        if self._abandoned.is_set():
+            raise DeadlineExceeded("the caller is gone; the file is read no further")
+        return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self.read(_PIECE_BYTES) or b"", b""))
 
 
 class Spool:
@@ -65,6 +88,7 @@ class Spool:
         ``StoreUnavailable`` when the disk is full.
         """
         path: Path | None = None
+        abandoned = threading.Event()
         try:
             try:
                 with tempfile.NamedTemporaryFile(dir=self._folder, prefix=_PREFIX, delete=False) as file:
@@ -73,8 +97,9 @@ class Spool:
             except OSError as error:
                 raise _no_room(self._folder, error) from error
             await _check_whole(size_bytes, stated_bytes)
-            yield Spooled(path, size_bytes, digest)
+            yield Spooled(path, size_bytes, digest, abandoned)
         finally:
+            abandoned.set()
             if path is not None:
                 path.unlink(missing_ok=True)
 

@@ -67,25 +67,32 @@ class Desk:
         """Return the newest snapshot, of at least the version asked for.
 
         Waits until the call's deadline and then raises ``DataVersionNotReached``; raises ``StoreUnavailable`` while
-        the store was never reached, unless the answer takes nothing from it.
+        the store was never reached, unless the answer takes nothing from it. A caller who names a version has seen
+        a store, so one that is not reached yet is waited for too.
         """
         checks.count("min_data_version", min_data_version, least=0)
         snapshot = self.reader.snapshot
-        if needs_store and snapshot.data_version == 0 and not self.reader.healthy():
+        if min_data_version is not None and snapshot.data_version < min_data_version:
+            snapshot = await self._awaited(min_data_version, context)
+        never_reached = snapshot.data_version == 0 and not self.reader.healthy()
+        if never_reached and (needs_store or min_data_version):
             raise StoreUnavailable("the store was not reached yet; start the ingest server on the same store")
-        if min_data_version is None or snapshot.data_version >= min_data_version:
-            return snapshot
+        if min_data_version is not None and snapshot.data_version < min_data_version:
+            raise DataVersionNotReached(
+                f"data version {min_data_version} was not reached in time, the replica holds "
+                f"{snapshot.data_version}; give the call more time, or check the version",
+                asked=min_data_version,
+                have=snapshot.data_version,
+            )
+        return snapshot
+
+    async def _awaited(self, data_version: int, context: grpc.aio.ServicerContext[Any, Any]) -> Snapshot:
+        """Return the first snapshot of that version, or the newest one when the caller's time is up."""
         remaining = _remaining_s(context)
         wait_s = _LONGEST_WAIT_S if remaining is None else min(_LONGEST_WAIT_S, remaining - _MARGIN_S)
         until = time.monotonic() + wait_s
-        while snapshot.data_version < min_data_version:
-            if time.monotonic() >= until:
-                raise DataVersionNotReached(
-                    f"data version {min_data_version} was not reached in time, the replica holds "
-                    f"{snapshot.data_version}; give the call more time, or check the version",
-                    asked=min_data_version,
-                    have=snapshot.data_version,
-                )
+        snapshot = self.reader.snapshot
+        while snapshot.data_version < data_version and time.monotonic() < until:
             await asyncio.sleep(_POLL_S)
             snapshot = self.reader.snapshot
         return snapshot

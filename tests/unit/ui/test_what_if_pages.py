@@ -67,7 +67,7 @@ def test_nothing_is_explored_before_its_ends_are_named(missing: str) -> None:
 
 def test_a_point_that_cannot_be_served_is_a_gap_and_not_zero() -> None:
     points = [_point(1, 2), _point(2, None), _point(3, 0)]
-    shown = explored.what_if(points, "rate", "", "replicas", WORDS)
+    shown = explored.what_if(points, "rate", str, "replicas", WORDS)
     option = explore_chart(shown, COLOURS, log_axis=False)
     assert [row[1] for row in option["series"][0]["data"]] == [2, None, 0]
     assert option["series"][0]["connectNulls"] is False
@@ -77,7 +77,7 @@ def test_a_point_that_cannot_be_served_is_a_gap_and_not_zero() -> None:
 
 def test_each_value_of_the_second_axis_has_its_line() -> None:
     points = [_point(1, 2, 200), _point(1, 1, 500), _point(2, 4, 200), _point(2, 2, 500)]
-    shown = explored.what_if(points, "rate", "TTFT", "replicas", WORDS)
+    shown = explored.what_if(points, "rate", "TTFT {:g}".format, "replicas", WORDS)
     assert [(line.name, [point[1] for point in line.points]) for line in shown.lines] == [
         ("TTFT 200", [2, 4]),
         ("TTFT 500", [1, 2]),
@@ -86,9 +86,9 @@ def test_each_value_of_the_second_axis_has_its_line() -> None:
 
 def test_lines_differ_in_shape_and_not_in_colour_alone() -> None:
     points = [_point(1, 2, 200), _point(1, 1, 500)]
-    series = explore_chart(explored.what_if(points, "rate", "TTFT", "replicas", WORDS), COLOURS, log_axis=True)[
-        "series"
-    ]
+    series = explore_chart(
+        explored.what_if(points, "rate", "TTFT {:g}".format, "replicas", WORDS), COLOURS, log_axis=True
+    )["series"]
     assert series[0]["symbol"] != series[1]["symbol"]
 
 

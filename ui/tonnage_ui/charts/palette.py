@@ -27,8 +27,8 @@ _LIGHT: Final = Palette(
     limit="#b34700",
     capacity="#00735a",
     crossing="#8a4577",
-    muted="#66727e",
-    text="#1d2733",
+    muted="#5b6670",
+    text="#0b1219",
     surface="#ffffff",
     terms=("#0072b2", "#d9a400", "#d55e00", "#009e73", "#56b4e9", "#a3adb7"),
 )

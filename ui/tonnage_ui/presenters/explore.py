@@ -10,7 +10,7 @@ from tonnage_ui.messages import count_of, enum_word, number_of, pb
 from tonnage_ui.presenters import configuration as configurations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tonnage_ui.words import Words
 
@@ -35,7 +35,7 @@ class WhatIf:
 
 
 def what_if(
-    points: Sequence[pb.ExplorePlansResponse], varied: str, lines_name: str, shown: str, words: Words
+    points: Sequence[pb.ExplorePlansResponse], varied: str, line_name: Callable[[float], str], shown: str, words: Words
 ) -> WhatIf:
     """Return the lines of one figure: along the first axis, a line for each value of the second."""
     by_line: dict[float | None, list[pb.ExplorePlansResponse]] = {}
@@ -43,7 +43,7 @@ def what_if(
         by_line.setdefault(point.values[1] if len(point.values) > 1 else None, []).append(point)
     lines = tuple(
         Line(
-            "" if value is None else f"{lines_name} {numbers.number(value)}",
+            "" if value is None else line_name(value),
             tuple((point.values[0], figure(point, shown), _label(point)) for point in members),
         )
         for value, members in by_line.items()

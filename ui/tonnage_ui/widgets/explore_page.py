@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 import streamlit as st
 
 from tonnage.client import ClientError
-from tonnage_ui import session
+from tonnage_ui import numbers, session
 from tonnage_ui.charts.explore import what_if as chart
 from tonnage_ui.forms import explore as form
 from tonnage_ui.forms.command import explore_command
@@ -89,7 +89,8 @@ def _show(points: list[pb.ExplorePlansResponse], request: pb.ExplorePlansRequest
         show_stale(words("stale.inputs"))
     names = [_axis_name(axis, words) for axis in request.axes]
     shown = fields.choice("explored", words, presenter.SHOWN, lambda name: words(f"explore_shown.{name}"))
-    picture = presenter.what_if(points, names[0], names[-1], shown, words)
+    lines = form.name_of(request.axes[-1])
+    picture = presenter.what_if(points, names[0], lambda value: _line_name(lines, value, words), shown, words)
     option = chart(picture, session.colours(), log_axis=request.axes[0].span.geometric)
     alt = words("explore.alt", shown=picture.shown, varied=picture.varied, count=len(points))
     st.echarts_chart(option, height=420, key="explore_chart", renderer="svg", alt=alt)
@@ -103,6 +104,14 @@ def _show(points: list[pb.ExplorePlansResponse], request: pb.ExplorePlansRequest
 
 def _axis_name(axis: pb.ExploreAxis, words: Words) -> str:
     return _name(form.name_of(axis), words)
+
+
+def _line_name(name: str, value: float, words: Words) -> str:
+    limit = name.removesuffix("_ms")
+    if limit in LIMITS:
+        metric, statistic = limit.split("_")
+        return f"{latency_name(metric, statistic, words)} ≤ {numbers.number(value, words('unit.ms'))}"
+    return f"{words(f'varied.{name}')}: {numbers.number(value)}"
 
 
 def _name(name: str, words: Words) -> str:

@@ -42,7 +42,7 @@ def show_form(stored: Stored, words: Words) -> None:
 
 
 def _show_tenant(start: str, stored: Stored, words: Words) -> None:
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         fields.text(f"{start}name", words, named="tenant_name")
     with right:
@@ -59,7 +59,7 @@ def _show_tenant(start: str, stored: Stored, words: Words) -> None:
         placeholder=words("fleet.pick"),
         named="tenant_configuration",
     )
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         fields.number(f"{start}input_tokens", words, named="input_tokens")
     with right:

@@ -14,6 +14,17 @@ from tonnage_ui.words import LANGUAGES
 if TYPE_CHECKING:
     from tonnage_ui.words import Words
 
+_STYLE: Final = (
+    ".stMainBlockContainer{padding-top:2.5rem}"
+    "[data-testid=stMetricValue]{font-size:clamp(1.4rem,2.1vw,2.25rem)}"
+    "[data-testid=stMetricLabel] p{white-space:normal}"
+    "@media(max-width:640px){[data-testid=stColumn]:has([data-testid=stMetric]){min-width:calc(50% - 1rem)}}"
+)
+# On a dark page the primary colour is bright, and Streamlit writes white on it.
+_ON_BRIGHT: Final = (
+    "[data-testid=stBaseButton-primary],[data-testid=stBaseButton-primary] *,"
+    "[data-testid=stMultiSelect] span:has(>span[title]) *{color:#0b1219}"
+)
 _LOGO: Final = str(Path(__file__).parents[1] / "assets" / "logo.svg")
 
 
@@ -38,13 +49,8 @@ def show_frame() -> None:
 def show_style() -> None:
     """Show the name, take the wide blank strip off the top of a page, keep large figures from being cut."""
     st.logo(_LOGO, size="large")
-    st.html(
-        "<style>.stMainBlockContainer{padding-top:2.5rem}"
-        "[data-testid=stMetricValue]{font-size:clamp(1.4rem,2.1vw,2.25rem)}"
-        "[data-testid=stMetricLabel] p{white-space:normal}"
-        "@media(max-width:640px){"
-        "[data-testid=stColumn]:has([data-testid=stMetric]){min-width:calc(50% - 1rem)}}</style>"
-    )
+    on_dark = _ON_BRIGHT if st.context.theme.type == "dark" else ""
+    st.html(f"<style>{_STYLE}{on_dark}</style>")
 
 
 def show_refused(words: Words) -> None:

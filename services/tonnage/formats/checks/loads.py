@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import TextWork
+from tonnage.formats.reading.fields import ratio
 from tonnage.formats.reading.notes import note, warning
 
 if TYPE_CHECKING:
@@ -52,9 +53,19 @@ def _no_throughput(level: Level) -> list[Finding]:
 
 
 def _in_flight(level: Level) -> float | None:
-    if level.requests_per_s is None or level.e2e.mean_ms is None:
-        return None
-    return level.requests_per_s * level.e2e.mean_ms / 1000
+    rate = _rate(level)
+    return None if rate is None or level.e2e.mean_ms is None else rate * level.e2e.mean_ms / 1000
+
+
+def _rate(level: Level) -> float | None:
+    """Return requests/s, or what tokens/s and their mean lengths come to, as a plan will take them."""
+    if level.requests_per_s is not None or not isinstance(level.work, TextWork):
+        return level.requests_per_s
+    given, output = level.work.input_tokens_mean, level.work.output_tokens_mean
+    found = ratio(level.output_tokens_per_s, output)
+    if found is None and given is not None and output is not None:
+        found = ratio(level.total_tokens_per_s, given + output)
+    return found
 
 
 def _overfull(level: Level) -> list[Finding]:
@@ -64,14 +75,14 @@ def _overfull(level: Level) -> list[Finding]:
     that counts one set of requests in both factors; 15 % covers tools that cut warm-up off one of them. The mean
     TTFT alone, being only a part of the time in the system, may not exceed it at all.
     """
-    cap = level.concurrency
-    if cap is None or level.requests_per_s is None:
+    cap, rate = level.concurrency, _rate(level)
+    if cap is None or rate is None:
         return []
     in_flight = _in_flight(level)
     if in_flight is not None and in_flight > cap * (1 + _LITTLE_SLACK):
         return [_little(f"requests/s x e2e mean = {in_flight:.4g} in flight, above the cap of {cap:g}")]
     if level.ttft.mean_ms is not None:
-        waiting = level.requests_per_s * level.ttft.mean_ms / 1000
+        waiting = rate * level.ttft.mean_ms / 1000
         if waiting > cap * (1 + _TTFT_SLACK):
             return [_little(f"requests/s x ttft mean = {waiting:.4g} before a first token, above the cap of {cap:g}")]
     return []

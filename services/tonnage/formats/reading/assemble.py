@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tonnage.domain.measurement import ArrivalKind, Level, Run
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tonnage.domain.measurement import Work
 
 _SAME_SIZE_FACTOR: Final = 1.25
+_Load: TypeAlias = "tuple[float | None, float | None]"
 
 
 def arrival_of(concurrency: float | None, offered_requests_per_s: float | None) -> ArrivalKind | None:
@@ -33,33 +34,40 @@ class Point:
     measured_at: datetime | None = None
 
 
+@dataclass(slots=True)
+class _Sized:
+    """Levels of one header and one request size, by repeat; ``met`` counts how often each load came."""
+
+    work: Work
+    repeats: list[list[Point]] = field(default_factory=list)
+    met: Counter[_Load] = field(default_factory=Counter)
+
+
 def grouped(points: Iterable[Point]) -> Iterator[Run]:
     """Yield runs of the levels that share a header and a request size, in order of appearance.
 
     A level whose load the run already holds starts the next repeat, since a curve has one level a load.
-    A run was measured when its newest level was.
+    A run was measured when its newest level was. Costs the number of levels, not its square.
     """
     groups: list[list[Point]] = []
-    by_header: defaultdict[Run, list[list[Point]]] = defaultdict(list)
+    by_header: defaultdict[Run, list[_Sized]] = defaultdict(list)
     for point in points:
         alike = by_header[point.header]
-        known = next((group for group in alike if _continues([other.level for other in group], point.level)), None)
-        if known is None:
-            known = []
-            groups.append(known)
-            alike.append(known)
-        known.append(point)
+        sized = next((one for one in alike if _same_size(one.work, point.level.work)), None)
+        if sized is None:
+            sized = _Sized(point.level.work)
+            alike.append(sized)
+        load = (point.level.concurrency, point.level.offered_requests_per_s)
+        repeat = sized.met[load]
+        sized.met[load] += 1
+        if repeat == len(sized.repeats):
+            sized.repeats.append([])
+            groups.append(sized.repeats[repeat])
+        sized.repeats[repeat].append(point)
     for known in groups:
         dates = [point.measured_at for point in known if point.measured_at is not None]
         levels = tuple(point.level for point in known)
         yield replace(known[0].header, levels=levels, measured_at=max(dates, default=None))
-
-
-def _continues(levels: list[Level], level: Level) -> bool:
-    load = (level.concurrency, level.offered_requests_per_s)
-    if any(load == (other.concurrency, other.offered_requests_per_s) for other in levels):
-        return False
-    return _same_size(levels[0].work, level.work)
 
 
 def _same_size(one: Work, other: Work) -> bool:

@@ -16,6 +16,11 @@ LEVEL_NUMBERS: Final = (
     "reported_requests_per_s",
     "duration_s",
 )
+# Rates of one accelerator, times the ``accelerator_count`` under test; a label too, from which ingest tells replicas.
+RATES_PER_ACCELERATOR: Final = {
+    f"{rate}_per_accelerator": rate for rate in ("requests_per_s", "output_tokens_per_s", "total_tokens_per_s")
+}
+ACCELERATOR_COUNT: Final = "accelerator_count"
 LEVEL_LOADS: Final = ("concurrency", "offered_requests_per_s")
 LEVEL_COUNTS: Final = ("completed_count", "failed_count")
 LATENCIES: Final = tuple(f"{metric}_{statistic}_ms" for metric in METRICS for statistic in STATISTICS)
@@ -72,10 +77,12 @@ RUN: Final = (
 )
 LABEL_PREFIX: Final = "label_"
 WORK_COLUMNS: Final = tuple(column for columns in WORKS.values() for column in columns)
-MEASURED: Final = frozenset({*LEVEL_NUMBERS, *LATENCIES})
+MEASURED: Final = frozenset({*LEVEL_NUMBERS, *RATES_PER_ACCELERATOR, *LATENCIES})
 KNOWN: Final = frozenset(
     {
         *LEVEL_NUMBERS,
+        *RATES_PER_ACCELERATOR,
+        ACCELERATOR_COUNT,
         *LEVEL_LOADS,
         *LEVEL_COUNTS,
         *LATENCIES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _LONGEST_TEXT: Final = 512
+_DIGEST_LENGTH: Final = 16
 _LARGEST: Final = 2**53
 _NOT_FINITE: Final = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity", "nan", ".inf", "-.inf", ".nan"})
 _UNSTATED: Final = frozenset({"", "null", "none", "n/a", "na", "-"})
@@ -63,13 +65,19 @@ def as_rate(value: object, path: str) -> float | None:
 
 
 def as_text(value: object) -> str | None:
-    """Return a readable name of bounded length, or None when there is none."""
+    """Return a readable name of bounded length, or None when there is none.
+
+    What is longer than 512 characters is cut, and ends in a digest of the whole, so that two stay two.
+    """
     if value is None or isinstance(value, (dict, list)):
         return None
     line = re.sub(r"[\x00-\x1f\x7f\s]+", " ", str(value)).strip()
     if line.lower() in {"", "null", "none"}:
         return None
-    return line[:_LONGEST_TEXT]
+    if len(line) <= _LONGEST_TEXT:
+        return line
+    digest = hashlib.sha256(line.encode()).hexdigest()[:_DIGEST_LENGTH]
+    return f"{line[: _LONGEST_TEXT - _DIGEST_LENGTH - 1]}…{digest}"
 
 
 class Fields:

@@ -10,8 +10,9 @@ from typing import IO, Final
 
 import yaml
 
+from tonnage.errors import MalformedReport
 from tonnage.formats.base import HEAD_BYTES, Head
-from tonnage.formats.reading.jsontext import WHOLE_BYTES
+from tonnage.formats.reading.jsontext import WHOLE_BYTES, loads, mended
 from tonnage.formats.reading.skim import closed_prefix
 
 _PARQUET_MAGIC: Final = b"PAR1"
@@ -65,12 +66,24 @@ def _json_head(data: bytes, *, more: bool) -> tuple[str, object, bool] | None:
         return _lines_head(text) or _cut_head(text, kind)
     try:
         value, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
+    except (json.JSONDecodeError, RecursionError):
         return _lines_head(text) or _cut_head(text, kind)
+    except ValueError as error:  # a number of more digits than a computer reads
+        raise MalformedReport.field("report", str(error), "is not JSON", "send it as the tool wrote it") from error
+    _refuse_other_encodings(data)
+    value = mended(value, text, 0, end)
     rest = text[end:].strip()
     if rest.startswith("{") and kind == "json-object":
         return "json-lines", value, False
     return kind, value, not rest
+
+
+def _refuse_other_encodings(data: bytes) -> None:
+    """Raise ``MalformedReport`` for whole JSON that is not UTF-8: a name with holes in it names something else."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedReport.field("report", str(error), "is not UTF-8 text", "save it as UTF-8") from error
 
 
 def _lines_head(text: str) -> tuple[str, object, bool] | None:
@@ -79,8 +92,8 @@ def _lines_head(text: str) -> tuple[str, object, bool] | None:
     if not rest.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(first_line)
-    except (ValueError, RecursionError):
+        value = loads(first_line, "line 1")
+    except MalformedReport:
         return None
     return ("json-lines", value, False) if isinstance(value, dict) else None
 
@@ -90,8 +103,8 @@ def _cut_head(text: str, kind: str) -> tuple[str, object, bool] | None:
     if closed is None:
         return None
     try:
-        return kind, json.loads(closed), False
-    except (ValueError, RecursionError):
+        return kind, loads(closed, "the start"), False
+    except MalformedReport:
         return None
 
 

@@ -22,11 +22,13 @@ _MAX_SKIMMED_BYTES: Final = 64 << 20
 _MAX_LINE_BYTES: Final = 64 << 20
 _PIECE_BYTES: Final = 1 << 20
 _LONGEST_TOKEN: Final = 64
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF_BYTES: Final = re.compile(_HALF.pattern.encode())
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
 def loads(text: str | bytes, place: str) -> object:
-    """Return the value of one JSON text; NaN and Infinity become floats.
+    """Return the value of one JSON text; NaN and Infinity become floats, half a character becomes "?".
 
     Raises ``MalformedReport`` naming ``place``, line and column.
     """
@@ -40,7 +42,35 @@ def loads(text: str | bytes, place: str) -> object:
         raise MalformedReport.field(
             "report", place, f"is not JSON ({error})", "send it as the tool wrote it"
         ) from error
-    return value
+    return mended(value, text)
+
+
+def mended(value: object, text: str | bytes, start: int = 0, end: int | None = None) -> object:
+    """Return a parsed value without halves of characters, which JSON may escape and no UTF-8 can hold.
+
+    ``text`` is what it was parsed from, between ``start`` and ``end``; a text without such escapes is not walked.
+    """
+    until = len(text) if end is None else end
+    pattern = _HALF if isinstance(text, str) else _HALF_BYTES
+    if pattern.search(text, start, until) is None:  # type: ignore[arg-type]  # each with its own kind
+        return value
+    box = [value]
+    waiting: list[dict[str, object] | list[object]] = [box]
+    while waiting:
+        item = waiting.pop()
+        pairs = list(item.items()) if isinstance(item, dict) else list(enumerate(item))
+        for key, inner in pairs:
+            place = key
+            if isinstance(item, dict) and isinstance(key, str) and (place := _whole(key)) != key:
+                del item[key]
+            item[place] = _whole(inner) if isinstance(inner, str) else inner  # type: ignore[index]  # its own key
+            if isinstance(inner, (dict, list)):
+                waiting.append(inner)
+    return box[0]
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _cut_off(error: json.JSONDecodeError) -> bool:
@@ -158,7 +188,7 @@ def _streamed(stream: IO[bytes]) -> Iterator[object]:
                 ) from error
             is_whole = False
         if is_whole:
-            yield value
+            yield mended(value, buffer, position, end)
             position = end
         else:
             buffer, position = _more(reader, buffer, position)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import difflib
+import re
+from typing import TYPE_CHECKING, Final
 
 from tonnage.errors import InvalidInput, MalformedReport
 from tonnage.formats.reading import columns
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     from tonnage.domain.finding import Finding
     from tonnage.formats.base import Source
+
+_PER_ACCELERATOR: Final = re.compile(r"(per[ _.-]?|/ ?)(gpu|accelerator|device|card|chip)", re.IGNORECASE)
 
 
 class ColumnNames:
@@ -32,12 +36,18 @@ class ColumnNames:
 
     @staticmethod
     def _checked_map(column_map: Mapping[str, str]) -> dict[str, str]:
-        for ours in column_map:
+        mapped: dict[str, str] = {}
+        for ours, theirs in column_map.items():
+            path = f'column_map["{ours}"]'
             if columns.canonical(ours) is None:
-                raise InvalidInput.field(
-                    f'column_map["{ours}"]', ours, "is no column of ours", "see docs/formats.md for the names"
-                )
-        return {theirs: ours for ours, theirs in column_map.items()}
+                raise InvalidInput.field(path, ours, "is no column of ours", _near(ours))
+            if theirs in mapped:
+                raise InvalidInput.field(path, theirs, f"is mapped to {mapped[theirs]} too", "map each column once")
+            if ours in columns.RATES_PER_ACCELERATOR.values() and _PER_ACCELERATOR.search(theirs):
+                cure = f"map {ours}_per_accelerator and {columns.ACCELERATOR_COUNT}, or multiply the column"
+                raise InvalidInput.field(path, theirs, f"is per accelerator, and {ours} is of the whole system", cure)
+            mapped[theirs] = ours
+        return mapped
 
     def ignored(self) -> Iterator[Finding]:
         """Say which columns a map leaves out."""
@@ -69,6 +79,11 @@ class ColumnNames:
                 continue
             found[name] = cell if factor == 1.0 else _times(cell, factor, f"{place}.{column}")
         return Fields(found, place)
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, columns.KNOWN, n=3)
+    return (f"did you mean {', '.join(near)}? " if near else "") + "docs/formats.md lists the names"
 
 
 def _times(cell: object, factor: float, path: str) -> float | None:

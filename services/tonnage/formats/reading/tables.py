@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from tonnage.errors import MalformedReport
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tonnage.formats.base import Source
 
 _LONGEST_CELL: Final = 16 << 20
+_DECLARE: Final = "declare decimal=, in the column map (--map decimal=,)"
 _DECIMAL_COMMA: Final = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})*,\d+|[-+]?\d+,\d+")
 _THOUSAND_DOTS: Final = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+")
 _THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -60,7 +62,7 @@ def rows(source: Source) -> Iterator[tuple[str, dict[str, object]]]:
     found = cells(source)
     _, header = next(found, (0, []))
     names = [cell.strip() for cell in header]
-    twice = sorted({name for name in names if name and names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if twice:
         raise MalformedReport.field("header", ", ".join(twice), "names a column twice", "name each column once")
     decimal = source.options.get("decimal", ".")
@@ -76,7 +78,7 @@ def rows(source: Source) -> Iterator[tuple[str, dict[str, object]]]:
 def _ragged(number: int, row: list[str], expected: int) -> MalformedReport:
     cure = "quote cells that hold the delimiter"
     if len(row) > expected and all(re.fullmatch(r"\s*-?\d+\s*", cell) for cell in row[-2:]):
-        cure = "the numbers look as if written with a decimal comma: use ; between cells and declare decimal=, or quote"
+        cure = f"the numbers look as if written with a decimal comma: use ; between cells and {_DECLARE}, or quote"
     return MalformedReport.field(f"row {number}", f"{len(row)} cells", f"has not the header's {expected} cells", cure)
 
 
@@ -91,7 +93,7 @@ def plain(cell: str, decimal: str, path: str) -> str | None:
     if decimal == "," and (_DECIMAL_COMMA.fullmatch(text) or _THOUSAND_DOTS.fullmatch(text)):
         return text.replace(".", "").replace(",", ".")
     if decimal != "," and _DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text):
-        raise MalformedReport.field(path, cell, "looks like a decimal comma", "declare decimal=, for this file")
+        raise MalformedReport.field(path, cell, "looks like a decimal comma", f"{_DECLARE} for this file")
     return text
 
 
