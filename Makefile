@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 STAMP := $(VENV)/.installed
 GEN_STAMP := .venv-gen/.installed
 
-.PHONY: all setup demo check lint format types imports protos drift test browser gen bench long docs lock clean help
+.PHONY: all setup demo check lint format types imports protos drift test browser gen bench fuzz long docs lock clean help
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -66,11 +66,17 @@ test: $(STAMP) ## All tests but the long ones; the browser's where Chromium is i
 	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/property tests/contract
 	$(BIN)/pytest tests/e2e tests/browser
 
+long: $(STAMP) ## Tests of minutes: queues whose answer is known, within one percent.
+	$(BIN)/pytest tests/long
+
 browser: $(STAMP) ## The browser tests alone.
 	$(BIN)/pytest tests/browser
 
-bench: $(STAMP) ## Ratios against bare limits (QUICK=1 ends within a minute).
-	PYTHONPATH=tests $(BIN)/python -m bench $(if $(filter 1,$(QUICK)),--quick)
+bench: $(STAMP) ## Ratios against bare limits (QUICK=1 ends within a minute; CHECK=1 fails when one fell).
+	PYTHONPATH=tests $(BIN)/python -m bench $(if $(filter 1,$(QUICK)),--quick) $(if $(filter 1,$(CHECK)),--check)
+
+fuzz: $(STAMP) ## A million made-up files through every reader (QUICK=1 ends within a minute).
+	PYTHONPATH=tests $(BIN)/python -m fuzz --from ../shared/samples $(if $(filter 1,$(QUICK)),--seconds 50)
 
 lock: $(STAMP) ## Resolve the pinned set again.
 	$(UV) pip compile pyproject.toml --extra all --extra scale-out --group dev --universal --generate-hashes --no-annotate --no-header -q -o requirements.lock

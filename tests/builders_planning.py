@@ -79,14 +79,17 @@ class Stubs:
 
 
 @contextmanager
-def a_planning_server(reader: StoreReader, today: str = TODAY, log: logs.Log | None = None) -> Iterator[Stubs]:
+def a_planning_server(
+    reader: StoreReader, today: str = TODAY, log: logs.Log | None = None, options: ServerOptions | None = None
+) -> Iterator[Stubs]:
     """Serve on a loopback port from a loop in a thread of its own."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     desk = Desk(reader, "0.1.0", today=lambda: today)
     logs.configure("error")
-    started = start(ServerOptions(drain_s=0.2), services(desk), desk.ready, log or logs.logger("planning"))
+    reached = options or ServerOptions(drain_s=0.2)
+    started = start(reached, services(desk), desk.ready, log or logs.logger("planning"))
     running = asyncio.run_coroutine_threadsafe(started, loop)
     server = running.result(10)
     try:

@@ -51,7 +51,7 @@ class SmallPlanning(planning_service_pb2_grpc.PlanningServiceServicer):
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "not here")
 
     FitVram = EstimateTokenDemand = ComputeUtilization = EstimateServerCount = _unserved
-    ComparePlans = ReplayPlan = _unserved
+    ComparePlans = ReplayPlan = SimulatePlan = _unserved
 
 
 class SmallCatalog(catalog_service_pb2_grpc.CatalogServiceServicer):
@@ -100,4 +100,4 @@ class SmallIngest(ingest_service_pb2_grpc.IngestServiceServicer):
     def RecordPlan(self, request: Any, context: Any) -> messages.RecordPlanResponse:  # noqa: ARG002, N802 -- the name and shape in the proto
         return messages.RecordPlanResponse(plan_id=request.plan.plan_id)
 
-    GetRecordedPlan = GetIngestion
+    GetRecordedPlan = RereadReports = FetchReport = GetIngestion

@@ -23,6 +23,8 @@ PREFIX: Final = "TONNAGE_"
 # Variables of the client, the command line and the page, which servers leave alone.
 CLIENT_VARIABLES: Final = ("TONNAGE_PLANNING", "TONNAGE_INGEST", "TONNAGE_TOKEN", "TONNAGE_TLS_CA")
 _LIKE: Final = 0.85
+# The port a process is for; --port means it too.
+_OWN_PORTS: Final = ("planning_port", "ingest_port")
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 Port = Annotated[int, Field(ge=0, le=65_535)]
@@ -47,6 +49,32 @@ class ServerSettings(BaseSettings):
     tls_key_file: Path | None = Field(None, description="PEM private key of the certificate.")
     tls_client_ca_file: Path | None = Field(None, description="PEM authorities; makes client certificates required.")
     token_file: Path | None = Field(None, description="File with the bearer token every call must carry.")
+    tokens_file: Path | None = Field(
+        None, description="File of tokens with scopes, made by tonnage token; read again when it changes."
+    )
+    oidc_issuer: str | None = Field(None, description="Issuer whose JWTs are taken; needs audience and key set.")
+    oidc_audience: str | None = Field(None, description="Audience a JWT must name.")
+    oidc_jwks_url: str | None = Field(
+        None, pattern=r"^https?://", description="Where the issuer publishes its keys (JWKS)."
+    )
+    oidc_namespaces_claim: str = Field(
+        "tonnage_namespaces", description="Claim that lists the namespaces a JWT reaches; * is all.", min_length=1
+    )
+    oidc_leeway_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = Field(
+        30.0, description="Difference between the clocks of issuer and server that is overlooked."
+    )
+    reflection: Literal["token", "open", "off"] = Field(
+        "token", description="Who may ask for the protos: callers with a token, everybody, nobody."
+    )
+    audit_file: Path | None = Field(None, description="File that gets a JSON line for each write and each refusal.")
+    max_calls_per_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = Field(
+        None, description="Calls/s of one identity; twice that at once."
+    )
+    max_calls_count: Count = Field(1000, description="Calls in flight at once; more are told to come again.")
+    max_streams_count: Count = Field(200, description="Calls in flight of one connection; more wait at the client.")
+    stream_idle_s: Seconds = Field(60.0, description="Time a stream may send nothing before it is cut.")
+    share_port: bool = Field(default=False, description="Let several processes listen on the port (rolling restart).")
+    metrics_port: Port | None = Field(None, description="Port of the Prometheus endpoint; 0 lets the system choose.")
 
     @model_validator(mode="after")
     def _tls_is_whole(self) -> Self:
@@ -54,6 +82,13 @@ class ServerSettings(BaseSettings):
             raise ValueError("tls_cert_file and tls_key_file go together; give both or none")
         if self.tls_client_ca_file is not None and self.tls_cert_file is None:
             raise ValueError("tls_client_ca_file needs tls_cert_file and tls_key_file")
+        return self
+
+    @model_validator(mode="after")
+    def _oidc_is_whole(self) -> Self:
+        parts = (self.oidc_issuer, self.oidc_audience, self.oidc_jwks_url)
+        if any(part is None for part in parts) and any(part is not None for part in parts):
+            raise ValueError("oidc_issuer, oidc_audience and oidc_jwks_url go together; give all or none")
         return self
 
 
@@ -137,7 +172,7 @@ def _parser(kind: type[ServerSettings]) -> argparse.ArgumentParser:
     process = next(name for name, known in PROCESSES.items() if known is kind)
     parser = argparse.ArgumentParser(prog=f"python -m tonnage.{process}", description=kind.__doc__)
     for field, info in kind.model_fields.items():
-        names = [flag(field), *(["--port"] if field.endswith("_port") else [])]
+        names = [flag(field), *(["--port"] if field in _OWN_PORTS else [])]
         parser.add_argument(*names, dest=field, metavar="VALUE", help=f"{info.description} [{_default(info)}]")
     return parser
 
@@ -159,7 +194,7 @@ def table() -> str:
 
 
 def _row(field: str, info: FieldInfo, process: str) -> str:
-    names = f"`{flag(field)}`" + (", `--port`" if field.endswith("_port") else "")
+    names = f"`{flag(field)}`" + (", `--port`" if field in _OWN_PORTS else "")
     return f"| `{variable(field)}` | {names} | {_default(info)} | {process} | {info.description} |"
 
 

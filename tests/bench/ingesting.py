@@ -1,4 +1,4 @@
-"""Bulk ingest against a plain DuckDB insert of the same Arrow data."""
+"""Bulk ingest against a plain DuckDB insert of the same Arrow data, and many clients' small reports against one's."""
 
 from __future__ import annotations
 
@@ -22,16 +22,21 @@ if TYPE_CHECKING:
 # Two streams at a time: while one is committed, the other is read and checked.
 ROWS_PER_STREAM = 50_000
 STREAM_COUNT = 2
-# Runs as messages are far slower; a part of the points tells their rate as well.
-BATCH_SHARE = 20
+# Runs as messages are slower; a part of the points tells their rate as well.
+BATCH_SHARE = 4
+RUNS_PER_STREAM = 1_000
+CLIENT_COUNT = 16
 LOADS = ("concurrency", "requests_per_s", "output_tokens_per_s", "duration_s", "completed_count", "failed_count")
 LATENCIES = ("ttft", "tpot", "e2e")
 STATISTICS = ("mean", "p50", "p90", "p95", "p99")
 Figures = dict[str, list[float]]
 
 
-def measure(folder: Path, *, rounds: int, points: int) -> Figures:
-    """Return ratios and absolute points/s, one value a round; every round sends points nobody sent before."""
+def measure(folder: Path, *, rounds: int, points: int, seconds: float) -> Figures:
+    """Return ratios and absolute points/s, one value a round; every round sends points nobody sent before.
+
+    ``seconds`` is how long the small reports of one client, and then of many, are sent each.
+    """
     folder.mkdir(parents=True)
     found: Figures = {}
     with (
@@ -47,8 +52,31 @@ def measure(folder: Path, *, rounds: int, points: int) -> Figures:
                 "insert": table.num_rows / insert_s(folder / f"plain-{number}.duckdb", table),
                 "ingest_batches": few.num_rows / batches_s(client, list(messages_of(few))),
             }
-            _take(found, rates)
+            acks = {
+                "acks_of_one": acks_per_s(address, 1, seconds, first=30_000_000 + 2_000_000 * number),
+                "acks_of_many": acks_per_s(address, CLIENT_COUNT, seconds, first=31_000_000 + 2_000_000 * number),
+            }
+            _take(found, rates, acks)
     return found
+
+
+def acks_per_s(address: str, clients: int, seconds: float, *, first: int) -> float:
+    """Return the durable acks/s of clients that each send one small report after the other, every one new."""
+    with ThreadPoolExecutor(clients) as pool:
+        counts = pool.map(lambda number: _acks(address, seconds, first + 10_000 * number), range(clients))
+        return sum(counts) / seconds
+
+
+def _acks(address: str, seconds: float, first: int) -> int:
+    reports = messages_of(a_bulk_table(int(200 * seconds), first=first))
+    with IngestClient(address) as client:
+        client.ingest_runs([next(reports)])
+        until = time.perf_counter() + seconds
+        count = 0
+        while time.perf_counter() < until:
+            client.ingest_runs([next(reports)])
+            count += 1
+        return count
 
 
 def arrow_s(client: IngestClient, table: pa.Table) -> float:
@@ -64,7 +92,9 @@ def arrow_s(client: IngestClient, table: pa.Table) -> float:
 def batches_s(client: IngestClient, runs: list[pb.Run]) -> float:
     """Return how long runs take as messages, made beforehand, s."""
     started = time.perf_counter()
-    stored = client.ingest_runs(runs).stored_level_count
+    parts = [runs[offset : offset + RUNS_PER_STREAM] for offset in range(0, len(runs), RUNS_PER_STREAM)]
+    with ThreadPoolExecutor(STREAM_COUNT) as pool:
+        stored = sum(answer.stored_level_count for answer in pool.map(client.ingest_runs, parts))
     taken_s = time.perf_counter() - started
     return _whole(stored, sum(len(run.levels) for run in runs), taken_s)
 
@@ -119,11 +149,13 @@ def _level(row: dict[str, float]) -> pb.Level:
     return level
 
 
-def _take(found: Figures, rates: dict[str, float]) -> None:
+def _take(found: Figures, rates: dict[str, float], acks: dict[str, float]) -> None:
     values = {f"{name}_points_per_s": rate for name, rate in rates.items()}
+    values |= {f"{name}_per_s": rate for name, rate in acks.items()}
     values |= {
         "ingest_arrow_vs_insert": rates["ingest_arrow"] / rates["insert"],
         "ingest_batches_vs_insert": rates["ingest_batches"] / rates["insert"],
+        "acks_16_clients_vs_1": acks["acks_of_many"] / acks["acks_of_one"],
     }
     for name, value in values.items():
         found.setdefault(name, []).append(value)

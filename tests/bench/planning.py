@@ -1,4 +1,4 @@
-"""Planning against a bare echo (repeated requests) and against the floor (requests computed anew)."""
+"""Planning against a bare echo (repeated), against the floor (computed anew), and against itself on a smaller store."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bench.load import pack
 from bench.servers import recorded_reply
+from builders_arrow import LEVELS, a_bulk_table
 
 from tonnage.client import IngestClient
 from tonnage.v1 import planning_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD = "/tonnage.v1.PlanningService/PlanCapacity"
 CONCURRENCY = 8
 DISTINCT = 1000
+ROWS_AT_ONCE = 100_000
 Figures = dict[str, list[float]]
 
 
@@ -65,8 +67,11 @@ def load(address: str, file: Path, seconds: float) -> dict[str, float]:
     return found
 
 
-def measure(folder: Path, *, rounds: int, seconds: float) -> Figures:
-    """Return ratios and absolute calls/s, one value a round."""
+def measure(folder: Path, *, rounds: int, seconds: float, sizes: Mapping[str, int]) -> Figures:
+    """Return ratios and absolute calls/s, one value a round.
+
+    ``sizes`` are point counts the store then grows to, by name; the first is what the others are held against.
+    """
     folder.mkdir(parents=True)
     store = f"lake://{folder / 'store'}"
     source = requests()
@@ -91,7 +96,31 @@ def measure(folder: Path, *, rounds: int, seconds: float) -> Figures:
                 "floor": load(floor, fresh, seconds),
             }
             _take(found, sides)
+        for name, value in _grown(ingest, planning, folder, seconds, sizes, source):
+            found[name] = [value]
     return found
+
+
+def _grown(
+    ingest: str, planning: str, folder: Path, seconds: float, sizes: Mapping[str, int], source: Iterator[bytes]
+) -> Iterator[tuple[str, float]]:
+    """Yield the rate of computed plans at each size of the store, and how many times a plan costs the smallest's."""
+    stored = 0
+    rates: dict[str, float] = {}
+    for name, size in sizes.items():
+        with IngestClient(ingest) as client:
+            while stored < size:
+                rows = min(size - stored, ROWS_AT_ONCE)
+                answer = client.ingest_arrow(a_bulk_table(rows // LEVELS, first=stored))
+                stored += rows
+        _wait(planning, answer.data_version)
+        fresh = folder / f"at-{name}"
+        fresh.write_bytes(pack([next(source) for _ in range(int(15_000 * seconds))]))
+        rates[name] = load(planning, fresh, seconds)["calls_per_s"]
+        yield f"plan_{name}_calls_per_s", rates[name]
+    first = next(iter(sizes))
+    for name in list(sizes)[1:]:
+        yield f"plan_{name}_vs_{first}", rates[first] / rates[name]
 
 
 def _wait(address: str, data_version: int) -> None:

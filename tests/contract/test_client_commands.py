@@ -73,6 +73,7 @@ COMMAND_LINES = [
     ["servers", "--peak-rps", "1", "--q-slo", "2"],
     ["curve"],
     ["explore", *WORKLOAD, "--vary", "peak_rps=1,2"],
+    ["simulate", *WORKLOAD],
     ["compare", "PLAN", "PLAN"],
     ["replay", "PLAN"],
     ["retest"],
@@ -105,7 +106,14 @@ def test_a_service_that_is_not_there_ends_with_3_and_says_what_to_do(
 
 
 def test_every_command_that_asks_a_server_is_among_those_lines() -> None:
-    assert {line[0] for line in COMMAND_LINES} == set(COMMANDS) - {"serve", "demo", "accuracy", "store"}
+    assert {line[0] for line in COMMAND_LINES} == set(COMMANDS) - {
+        "serve",
+        "demo",
+        "accuracy",
+        "store",
+        "token",
+        "doctor",
+    }
 
 
 @pytest.mark.parametrize("args", COMMAND_LINES, ids=" ".join)

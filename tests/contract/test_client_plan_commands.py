@@ -151,6 +151,33 @@ def test_points_of_a_range_are_told_as_rows_and_end_with_1_when_none_is_served(
     assert json.loads(capsys.readouterr().out)["points"][0]["reason"] == "too slow"
 
 
+def test_a_simulation_ends_with_1_when_the_count_does_not_hold(
+    fake: FakeServers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = messages.SimulatePlanResult()
+    result.simulation.verdict, result.simulation.summary = messages.SIMULATION_VERDICT_CONFIRMED, "it holds"
+    row = result.simulation.scenarios.add(holds=True)
+    row.scenario.burst.height_ratio, row.planned.replica_count, row.planned.queue.p95_ms = 2, 3, 12.5
+    steps = [messages.SimulatePlanResponse(progress_ratio=0.5), messages.SimulatePlanResponse(result=result)]
+    line = ["simulate", *WORKLOAD, "--no-reserve", "--scenario", "burst=2:60:30", "--scenario", "loss", "--seed", "7"]
+    fake.answer("SimulatePlan", steps)
+    assert status_of(line) == 0
+    out = capsys.readouterr().out
+    assert "it holds" in out
+    assert "12.5" in out
+    request = fake.requests[0][1]
+    assert isinstance(request, messages.SimulatePlanRequest)
+    assert request.seed == 7
+    assert request.scenarios[0].burst.allowed_recovery_s == 30
+    assert request.scenarios[1].WhichOneof("kind") == "lost_server"
+    result.simulation.verdict = messages.SIMULATION_VERDICT_NOT_HELD
+    fake.answer("SimulatePlan", [messages.SimulatePlanResponse(result=result)])
+    assert status_of([*line, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["simulation"]["summary"] == "it holds"
+    for text in ("storm=2", "burst=2:60:30:1", "loss=0.5", "burst=x"):
+        assert status_of([*line, "--scenario", text]) == 2
+
+
 def test_plans_that_were_kept_are_compared_and_computed_again(
     fake: FakeServers, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -98,6 +98,10 @@ CASES: dict[str, tuple[Any, Send]] = {
     ),
     "GetIngestion": (pb.GetIngestionRequest(report_id="ab" * 32), lambda stub, message: stub.GetIngestion(message)),
     "ListFormats": (pb.ListFormatsRequest(), lambda stub, message: stub.ListFormats(message)),
+    "RereadReports": (
+        pb.RereadReportsRequest(report_ids=["ab" * 32], page_size=1, reread_by="ci"),
+        lambda stub, message: stub.RereadReports(message),
+    ),
     "RetractRuns": (
         pb.RetractRunsRequest(runs=[RUN_NAME], reason="wrong", validate_only=True),
         lambda stub, message: stub.RetractRuns(message),

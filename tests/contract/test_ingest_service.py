@@ -241,6 +241,22 @@ def test_pushed_runs_of_several_messages_are_one_commit(talk_memory: Talk) -> No
     assert (outcomes(answer), answer.data_version) == (["STORED", "STORED"], 1)
 
 
+def test_many_runs_of_a_message_are_the_same_runs_as_one_by_one(talk: Talk) -> None:
+    runs = [a_run_message(sample_set=f"set-{number}") for number in range(70)]
+
+    async def script(stub: IngestServiceAsyncStub) -> tuple[Any, Any, Any]:
+        alone = await push_runs(stub, runs[0])
+        return alone, await push_runs(stub, *runs, runs[5]), await push_runs(stub, *runs)
+
+    alone, many, again = talk(script)
+    assert outcomes(many) == ["ALREADY_STORED", *["STORED"] * 69, "ALREADY_STORED"]
+    assert outcomes(again) == ["ALREADY_STORED"] * 70
+    assert (many.data_version, again.data_version, many.run_count, many.stored_run_count) == (2, 2, 71, 69)
+    alike = [(item.run, item.fingerprint, list(item.findings)) for item in (alone.runs[0], many.runs[0])]
+    assert alike[0] == alike[1]
+    assert [item.ordinal for item in many.runs] == list(range(71))
+
+
 def test_one_bad_run_stores_none_and_is_named_with_its_message(talk_memory: Talk) -> None:
     bad = a_run_message(sample_set="b")
     bad.levels[0].ttft.p99_ms = -1

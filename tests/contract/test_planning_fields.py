@@ -29,10 +29,12 @@ from tonnage.store.memory import MemoryStore
 from tonnage.v1 import (
     benchmark_service_pb2,
     catalog_service_pb2,
+    confidence_pb2,
     memory_pb2,
     plan_pb2,
     planning_service_pb2,
     run_pb2,
+    simulation_pb2,
     workload_pb2,
 )
 
@@ -68,6 +70,23 @@ def _full_plan_request() -> planning_service_pb2.PlanCapacityRequest:
         server=workload_pb2.ServerShape(accelerators_per_server=8, price_per_hour=money),
     )
     return a_plan_request(workload=workload, configuration=run_pb2.Configuration(engine="vllm"))
+
+
+def _unsure_request() -> planning_service_pb2.PlanCapacityRequest:
+    price = workload_pb2.Money(currency="USD", amount=4, source="price list", as_of_date="2026-11-01")
+    unsure = confidence_pb2.ConfidenceOptions(
+        peak_requests_per_s=confidence_pb2.LikelyRange(low=8, high=14),
+        whole=confidence_pb2.LikelyRange(low=0.1, high=0.4),
+        share_sample_count=100,
+        server_too_many_per_hour=price,
+        slo_broken_per_hour=price,
+        current_server_count=4,
+        not_worth_server_count=1,
+        planned_engine_version="0.11",
+    )
+    return planning_service_pb2.PlanCapacityRequest(
+        workload=a_workload(), as_of_date=TODAY, depth=plan_pb2.DEPTH_CONFIDENCE, confidence=unsure
+    )
 
 
 def _memory_question() -> memory_pb2.MemoryQuestion:
@@ -143,8 +162,28 @@ def _kept(stubs: Stubs) -> plan_pb2.Plan:
     return stubs.planning.PlanCapacity(_full_plan_request(), timeout=5).plan
 
 
+def _simulated(stubs: Stubs) -> Callable[..., list[Message]]:
+    return lambda request, timeout: list(stubs.planning.SimulatePlan(request, timeout=timeout))
+
+
+def _a_simulation() -> dict[str, Any]:
+    burst = simulation_pb2.BurstScenario(height_ratio=2, length_s=1, allowed_recovery_s=5)
+    scenarios = [
+        simulation_pb2.SimulationScenario(burst=burst),
+        simulation_pb2.SimulationScenario(
+            lost_server=simulation_pb2.LostServerScenario(lost_server_count=1, outage_s=1)
+        ),
+        simulation_pb2.SimulationScenario(
+            cold_start=simulation_pb2.ColdStartScenario(cold_start_s=1, added_replica_count=1)
+        ),
+        simulation_pb2.SimulationScenario(steady_peak=simulation_pb2.SteadyPeakScenario()),
+    ]
+    return {"scenarios": scenarios, "seed": 1, "duration_s": 5, "arrival_cv": 1, "work_cv": 0.5}
+
+
 _PLANNING: dict[str, Callable[[Stubs], tuple[Any, Message]]] = {
     "PlanCapacity": lambda stubs: (stubs.planning.PlanCapacity, _full_plan_request()),
+    "PlanCapacity with confidence": lambda stubs: (stubs.planning.PlanCapacity, _unsure_request()),
     "FitVram of a catalog model": lambda stubs: (
         stubs.planning.FitVram,
         planning_service_pb2.FitVramRequest(
@@ -190,6 +229,14 @@ _PLANNING: dict[str, Callable[[Stubs], tuple[Any, Message]]] = {
     "ExplorePlans": lambda stubs: (
         lambda request, timeout: list(stubs.planning.ExplorePlans(request, timeout=timeout)),
         planning_service_pb2.ExplorePlansRequest(base=a_plan_request(), axes=_axes()),
+    ),
+    "SimulatePlan of a request": lambda stubs: (
+        _simulated(stubs),
+        planning_service_pb2.SimulatePlanRequest(request=a_plan_request(), **_a_simulation()),
+    ),
+    "SimulatePlan of a plan": lambda stubs: (
+        _simulated(stubs),
+        planning_service_pb2.SimulatePlanRequest(plan=_kept(stubs), **_a_simulation()),
     ),
     "ComparePlans": lambda stubs: (
         stubs.planning.ComparePlans,
@@ -252,7 +299,11 @@ def _thinned(name: str, found: Iterator[Spoilt]) -> Iterator[Spoilt]:
     """Yield all, or of a request that holds whole plans one value a field, the kinds taken in turn.
 
     Both sides of a comparison are read by the same code, so one side is walked.
+    What is simulated is read as PlanCapacity and ReplayPlan read it, and walked there.
     """
+    if name.startswith("SimulatePlan"):
+        yield from (spoilt for spoilt in found if not spoilt.path.startswith(("request.", "plan.")))
+        return
     if name not in _HOLDS_PLANS:
         yield from found
         return

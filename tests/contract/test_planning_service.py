@@ -29,7 +29,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tonnage.store.memory import MemoryStore
-from tonnage.v1 import memory_pb2, plan_pb2, planning_service_pb2, run_pb2, workload_pb2
+from tonnage.v1 import confidence_pb2, memory_pb2, plan_pb2, planning_service_pb2, run_pb2, workload_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,10 +157,27 @@ def test_what_is_missing_or_impossible_is_named(stubs: Stubs, changes: dict[str,
     assert refused(stubs, workload=a_workload(**changes)) == (path,)
 
 
-def test_a_depth_beyond_this_release_is_not_available(stubs: Stubs) -> None:
-    request = a_plan_request(depth=plan_pb2.DEPTH_CONFIDENCE)
-    refusal = refusal_of(lambda: stubs.planning.PlanCapacity(request, timeout=5))
-    assert (refusal.code, refusal.reason) == (grpc.StatusCode.UNIMPLEMENTED, "NOT_AVAILABLE")
+def test_depth_confidence_says_how_sure_every_candidate_is_and_the_same_each_time(stubs: Stubs) -> None:
+    unsure = confidence_pb2.ConfidenceOptions(
+        peak_requests_per_s=confidence_pb2.LikelyRange(low=8, high=14), current_server_count=4
+    )
+    request = a_plan_request(depth=plan_pb2.DEPTH_CONFIDENCE, confidence=unsure)
+    plan = stubs.planning.PlanCapacity(request, timeout=5).plan
+    assert plan.request.confidence == unsure
+    for candidate in plan.candidates:
+        found = candidate.confidence
+        counts = [item.replica_count for item in found.counts]
+        assert counts == sorted(counts)
+        assert sum(item.probability for item in found.distribution) + found.unserved_probability == pytest.approx(1)
+        assert found.HasField("current")
+    assert stubs.planning.PlanCapacity(request, timeout=5).plan == plan
+    again = stubs.planning.ReplayPlan(planning_service_pb2.ReplayPlanRequest(plan=plan), timeout=5)
+    assert again.same_answer
+
+
+def test_a_range_that_does_not_hold_its_figure_is_refused(stubs: Stubs) -> None:
+    unsure = confidence_pb2.ConfidenceOptions(peak_requests_per_s=confidence_pb2.LikelyRange(low=20, high=30))
+    assert refused(stubs, depth=plan_pb2.DEPTH_CONFIDENCE, confidence=unsure) == ("confidence.peak_requests_per_s",)
 
 
 def test_a_day_that_is_none_is_refused(stubs: Stubs) -> None:

@@ -29,9 +29,9 @@ _LENGTHS_REFUSED: Final = 2.0
 class Curve:
     """Levels of one sweep of one configuration, ordered by offered load.
 
-    ``levels`` are per replica, repeats of one load combined; ``unused`` are levels that carry nothing, with the
-    reason. ``unusable`` is a finding when the whole curve answers nothing. The axis is the offered load of the whole
-    system under test: requests in flight (closed) or requests/s (open).
+    ``levels`` are per replica, repeats of one load combined; ``repeats`` are the same apart; ``unused`` are levels that
+    carry nothing, with the reason. ``unusable`` is a finding when the whole curve answers nothing. The axis is the
+    offered load of the whole system under test: requests in flight (closed) or requests/s (open).
     """
 
     configuration: Configuration
@@ -47,6 +47,7 @@ class Curve:
     findings: tuple[Finding, ...] = ()
     unusable: Finding | None = None
     run_names: tuple[str, ...] = field(default=())
+    repeats: tuple[CurveLevel, ...] = ()
 
     @property
     def knee_offered_load(self) -> float | None:
@@ -90,6 +91,7 @@ def curve_of(runs: Sequence[Run]) -> Curve:
         findings=notes.ordered(_findings(levels, unused, shape, replicas, kind)),
         unusable=unusable,
         run_names=tuple(run.name for run in warm),
+        repeats=tuple(sorted(placed, key=lambda item: (item.offered_load, item.evidence[0].run, item.level.index))),
     )
 
 

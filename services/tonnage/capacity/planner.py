@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final
 from tonnage.capacity import notes
 from tonnage.capacity.candidates import NOT_FEASIBLE_CODES, Asked, plan_candidate
 from tonnage.capacity.canonical import plan_id
+from tonnage.capacity.confidence.of_plan import with_confidence
 from tonnage.capacity.contradictions import contradictions
 from tonnage.capacity.demand import rates, summary_of
 from tonnage.capacity.exact import shown
 from tonnage.capacity.reserve import breakdown
+from tonnage.capacity.simulation.of_plan import with_simulation
 from tonnage.capacity.sweeps import CandidateCurves, SweepCurve
-from tonnage.domain.plan import Candidate, Plan, PlanVerdict, Rejection
+from tonnage.domain.plan import Candidate, Depth, Plan, PlanVerdict, Rejection
 from tonnage.errors import InvalidInput, at
 
 if TYPE_CHECKING:
@@ -54,6 +56,12 @@ def plan(request: PlanRequest, candidates: Iterable[CandidateCurves], data_versi
     planned = sorted((item for item in answers if isinstance(item, Candidate)), key=_rank)
     rejections = tuple(item for item in answers if isinstance(item, Rejection))
     kept = tuple(planned[: request.max_candidate_count])
+    if request.depth is not Depth.BASE:
+        by_name = {item.fingerprint: item for item in matching}
+        kept, unsure = with_confidence(asked, kept, by_name, data_version)
+        shared = (*shared, *unsure)
+        if request.depth is Depth.CHECKED:
+            kept = with_simulation(request, kept, by_name)
     verdict = _verdict(kept, rejections)
     findings = (*shared, *_overall(request, ordered, matching, planned))
     return Plan(

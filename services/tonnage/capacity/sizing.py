@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -90,6 +91,17 @@ def server_count(
     return SizingResult(count=count, load=load, findings=notes.ordered(_findings(count, survival, packing)))
 
 
+@functools.lru_cache(maxsize=8192)
+def counted(
+    needed: int, failover: Failover | None, accelerators_per_replica: int | None, accelerators_per_server: int | None
+) -> tuple[int, int]:
+    """Return replicas and servers for a count of needed replicas; the loss asked for must be survivable."""
+    packing = _packing(accelerators_per_replica, accelerators_per_server)
+    survival = surviving(needed, failover, packing.replicas_per_server)
+    total = needed if survival.replica_count is None else survival.replica_count
+    return total, _servers(total, survival, packing)
+
+
 def _load(buckets: Sequence[tuple[Amount, Amount]]) -> Fraction:
     checks.not_empty("buckets", buckets)
     total = Fraction(0)
@@ -100,6 +112,7 @@ def _load(buckets: Sequence[tuple[Amount, Amount]]) -> Fraction:
     return total
 
 
+@functools.lru_cache(maxsize=1024)
 def _packing(per_replica: int | None, per_server: int | None) -> _Packing:
     if per_server is None:
         return _Packing(1, 1, (_one_a_server("the accelerators of a server are not stated"),))

@@ -46,6 +46,18 @@ def _head_dim(text: Config, hidden: int, heads: int) -> int:
     return hidden // heads
 
 
+def _kv_heads(text: Config, heads: int) -> int:
+    """Return the key-value heads, each of as many attention heads as any other; where unstated there are as many."""
+    keys = ("num_key_value_heads", "num_kv_heads", "multi_query_group_num")
+    stated = text.whole(*keys, least=1)
+    if stated is None:
+        return heads
+    if heads % stated:
+        key = next(key for key in keys if text.has(key))
+        raise text.refuse(key, f"does not divide the {heads} attention heads", "give the config.json as published")
+    return stated
+
+
 def _experts(text: Config) -> tuple[int | None, ExpertShape | None]:
     count = text.whole("n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts")
     if not count:
@@ -179,9 +191,8 @@ def shape_from_config(config_json: bytes, name: str) -> tuple[ModelShape, tuple[
     heads = text.needed("num_attention_heads", "n_head", "n_heads")
     count = text.needed("num_hidden_layers", "n_layer", "num_layers", "n_layers")
     layers = layers_of(text, count)
-    kv_heads = text.whole("num_key_value_heads", "num_kv_heads", "multi_query_group_num", least=1)
-    kv_heads = kv_heads if kv_heads is not None else heads
     latent = text.whole("kv_lora_rank", least=1)
+    kv_heads = _kv_heads(text, heads)
     head_dim = None if latent is not None else _head_dim(text, hidden, heads)
     expert_count, experts = _experts(text)
     wide_kv = text.whole("num_global_key_value_heads", least=1)

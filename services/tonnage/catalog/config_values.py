@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tonnage import checks
 from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ class Config:
                 continue
             if isinstance(value, bool) or not isinstance(value, int):
                 raise self.refuse(key, "is not a whole number", "write a whole number")
-            if value < least:
-                raise self.refuse(key, f"is below {least}", f"give {least} or more")
+            checks.count(f"{self.path}.{key}", value, least=least)
             return value
         return None
 

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "servers": ("counts", "servers_app", "Count servers from stated demand and capacity."),
     "curve": ("curve", "app", "Show a measured curve, and what it carries inside an SLO."),
     "explore": ("explore", "app", "Plan one workload over ranges of what may change."),
+    "simulate": ("simulate", "app", "Put a planned count through seeded traffic."),
     "compare": ("compare", "compare_app", "Say what differs between two plans, and what that comes to."),
     "replay": ("compare", "replay_app", "Compute a plan again from what it holds."),
     "retest": ("retest", "app", "Say what changed since it was measured, and what to run again."),
@@ -35,6 +36,8 @@ COMMANDS: Final = {
     "models": ("catalog", "models_app", "List the models whose shape is known, or read a config.json."),
     "gpus": ("catalog", "gpus_app", "List the accelerators that are known."),
     "runs": ("runs", "app", "List, show and retract stored runs."),
+    "doctor": ("doctor", "app", "Check settings, store, certificates, tokens, ports, clock and disk."),
+    "token": ("token", "app", "Make, list and revoke the tokens of a file."),
     "store": ("store", "app", "Look after a data folder: check, back up, restore, migrate, export."),
 }
 

@@ -36,7 +36,8 @@ _SERVICE_CONFIG: Final = json.dumps(
                     "initialBackoff": "0.1s",
                     "maxBackoff": "2s",
                     "backoffMultiplier": 3,
-                    "retryableStatusCodes": ["UNAVAILABLE"],
+                    # CANCELLED by the server: it went away before it looked at the call.
+                    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
                 },
             }
         ],

@@ -123,6 +123,20 @@ class IngestClient(Connection):
         """Take runs out of every answer."""
         return self._call(self._ingest.RetractRuns, request, timeout_s)
 
+    def reread_reports(
+        self, request: messages.RereadReportsRequest | None = None, *, timeout_s: float | None = None
+    ) -> messages.RereadReportsResponse:
+        """Read kept raw files again with the server's readers; one page of them where none is named."""
+        return self._call(self._ingest.RereadReports, request or ingest_pb.RereadReportsRequest(), timeout_s)
+
+    def fetch_report(self, request: messages.FetchReportRequest, *, timeout_s: float | None = None) -> Iterator[bytes]:
+        """Yield a kept raw file in pieces, as it was uploaded."""
+        try:
+            for piece in self._ingest.FetchReport(request, timeout=timeout_s, metadata=self.endpoint.metadata):
+                yield piece.chunk
+        except grpc.RpcError as error:
+            raise decode(error, target=self.target) from error
+
     def record_plan(
         self, request: messages.RecordPlanRequest, *, timeout_s: float | None = None
     ) -> messages.RecordPlanResponse:
@@ -241,6 +255,22 @@ class IngestAsyncClient(AsyncConnection):
     ) -> messages.RetractRunsResponse:
         """Take runs out of every answer."""
         return await self._call(self._ingest.RetractRuns, request, timeout_s)
+
+    async def reread_reports(
+        self, request: messages.RereadReportsRequest | None = None, *, timeout_s: float | None = None
+    ) -> messages.RereadReportsResponse:
+        """Read kept raw files again with the server's readers; one page of them where none is named."""
+        return await self._call(self._ingest.RereadReports, request or ingest_pb.RereadReportsRequest(), timeout_s)
+
+    async def fetch_report(
+        self, request: messages.FetchReportRequest, *, timeout_s: float | None = None
+    ) -> AsyncIterator[bytes]:
+        """Yield a kept raw file in pieces, as it was uploaded."""
+        try:
+            async for piece in self._ingest.FetchReport(request, timeout=timeout_s, metadata=self.endpoint.metadata):
+                yield piece.chunk
+        except grpc.aio.AioRpcError as error:
+            raise decode(error, target=self.target) from error
 
     async def record_plan(
         self, request: messages.RecordPlanRequest, *, timeout_s: float | None = None

@@ -117,6 +117,15 @@ class PlanningAsyncClient(AsyncConnection):
         """
         return self._each(self._planning.ExplorePlans, request, timeout_s)
 
+    def simulate_plan(
+        self, request: messages.SimulatePlanRequest, *, timeout_s: float | None = None
+    ) -> AsyncIterator[messages.SimulatePlanResponse]:
+        """Yield the share done, then the result of a simulation; closing the iterator stops it.
+
+        There is no deadline unless one is given.
+        """
+        return self._each(self._planning.SimulatePlan, request, timeout_s)
+
     async def compare_plans(
         self, request: messages.ComparePlansRequest, *, timeout_s: float | None = None
     ) -> messages.ComparePlansResponse:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from tonnage.domain.finding import Evidence, Finding, Origin
 
 if TYPE_CHECKING:
+    from tonnage.domain.confidence import CandidateConfidence, ConfidenceOptions
     from tonnage.domain.configuration import Configuration
     from tonnage.domain.measurement import ArrivalKind, Work
+    from tonnage.domain.simulation import Simulation
     from tonnage.domain.workload import Money, Workload
 
 
@@ -195,6 +197,8 @@ class Candidate:
     cost: CostSummary | None = None
     evidence: tuple[Evidence, ...] = ()
     findings: tuple[Finding, ...] = ()
+    confidence: CandidateConfidence | None = None
+    simulation: Simulation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +225,7 @@ class PlanRequest:
     depth: Depth = Depth.BASE
     max_candidate_count: int = 20
     fingerprint: str | None = None
+    confidence: ConfidenceOptions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.configuration import Configuration
 from tonnage.domain.measurement import Latency, Level, Run, Telemetry, TextWork
+from tonnage.errors import MalformedReport
 from tonnage.formats.base import Definition, Head, Match, Source, ToolFormat
 from tonnage.formats.reading.assemble import Point, grouped
 from tonnage.formats.reading.fields import Fields
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tonnage.domain.finding import Finding
 
 _STATISTICS: Final = {"mean": "mean", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}
+_LARGEST_BYTES: Final = 2**53
 _BYTES_PER_MB: Final = 10**6
 _PHASES: Final = frozenset({"load_model", "prefill", "decode"})
 
@@ -91,7 +93,13 @@ def _telemetry(report: Fields) -> Telemetry | None:
         for phase in _PHASES
         if (value := report.fields(phase).fields("memory").number("max_global_vram")) is not None
     ]
-    return Telemetry(vram_peak_bytes=round(max(peaks) * _BYTES_PER_MB)) if peaks else None
+    if not peaks:
+        return None
+    peak = max(peaks) * _BYTES_PER_MB
+    if not 0 <= peak < _LARGEST_BYTES:
+        cure = "send the file as the tool wrote it"
+        raise MalformedReport.field("memory.max_global_vram", max(peaks), "is no size of a memory", cure)
+    return Telemetry(vram_peak_bytes=round(peak))
 
 
 FORMAT: Final = OptimumBenchmark()

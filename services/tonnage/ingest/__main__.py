@@ -13,7 +13,7 @@ from tonnage.ingest.committer import Committer
 from tonnage.ingest.servicer import IngestServicer
 from tonnage.ingest.spool import Spool
 from tonnage.ingest.usecase import Ingest
-from tonnage.rpc import process
+from tonnage.rpc import lean, process
 from tonnage.rpc.server import Service, serve
 from tonnage.settings import IngestSettings
 from tonnage.store import open_writer
@@ -31,7 +31,7 @@ SERVICE_NAME = DESCRIPTOR.services_by_name["IngestService"].full_name
 
 async def work(settings: IngestSettings, log: Log) -> None:
     """Open the store, serve until told to stop, finish what waits, and close."""
-    options = process.server_options(settings, settings.ingest_port)
+    options = process.server_options(settings, settings.ingest_port, log)
     spool_folder = _spool_folder(settings)
     writer = await asyncio.to_thread(open_writer, settings.store)
     committer = Committer(writer, window_s=settings.commit_window_s, max_waiting=settings.max_waiting_commits_count)
@@ -44,7 +44,12 @@ async def work(settings: IngestSettings, log: Log) -> None:
         service = Service(SERVICE_NAME, partial(add_IngestServiceServicer_to_server, servicer))
         upkeep = asyncio.create_task(_maintain(ingest, settings.maintenance_s, log))
         try:
-            await serve("ingest", options, [service], ingest.ready, log)
+            gauges = {
+                "tonnage_data_version": lambda: float(writer.data_version),
+                "tonnage_waiting_commits": lambda: float(committer.waiting_count),
+            }
+            with process.metrics_served(settings, options, gauges, log):
+                await serve("ingest", options, [service], ingest.ready, log)
         finally:
             upkeep.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -75,6 +80,7 @@ async def _maintain(ingest: Ingest, every_s: float, log: Log) -> None:
 
 def main() -> int:
     """Run the server; return the exit status."""
+    lean.without_unused()
     return process.run(IngestSettings, "ingest", work, sys.argv[1:])
 
 

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Run
     from tonnage.formats.base import Format
-    from tonnage.ingest.requests import BulkAnswer, Converted
+    from tonnage.ingest.requests import BulkAnswer, BulkRun, Converted, Outcome
     from tonnage.store.base import RetractionReceipt, StoredUpload
+    from tonnage.v1 import finding_pb2, run_pb2
 
 LARGEST_CHUNK_BYTES: Final = 1 << 20
 # More would not fit an answer; the counts and the findings are of all runs.
@@ -81,13 +82,10 @@ def decode_chunk(chunk: bytes) -> bytes:
     return chunk
 
 
-def decode_batch(message: pb.RunBatch) -> list[Run]:
-    """Return the runs of a batch; raise ``InvalidInput`` with paths such as ``batch.runs[3].levels[0]…``."""
-    runs = []
-    for position, run in enumerate(message.runs):
-        with at(f"batch.runs[{position}]"):
-            runs.append(decode_run(run))
-    return runs
+def decode_pushed(message: run_pb2.Run, position: int) -> Run:
+    """Return one run of a batch; raise ``InvalidInput`` with its place in the batch."""
+    with at(f"batch.runs[{position}]"):
+        return decode_run(message)
 
 
 def decode_retraction(message: pb.RetractRunsRequest) -> RetractRequest:
@@ -149,16 +147,7 @@ def encode_bulk_answer(answer: BulkAnswer) -> pb.IngestRunsResponse:
     """Return what became of runs that came in bulk."""
     return pb.IngestRunsResponse(
         runs=[
-            pb.RunReceipt(
-                run=_name(answer.namespace, run.run_id),
-                outcome=_OUTCOMES[outcome],
-                level_count=run.level_count,
-                usable_level_count=run.usable_level_count,
-                missing_for_plan=run.missing,
-                ordinal=ordinal,
-                fingerprint=run.fingerprint,
-                sweep_id=run.sweep_id,
-            )
+            _bulk_receipt(answer.namespace, run, outcome, ordinal)
             for ordinal, (run, outcome) in enumerate(answer.runs[:LARGEST_RECEIPT_COUNT])
         ],
         data_version=answer.data_version,
@@ -166,6 +155,37 @@ def encode_bulk_answer(answer: BulkAnswer) -> pb.IngestRunsResponse:
         findings=encode_findings(answer.findings),
         run_count=len(answer.runs),
         stored_run_count=len(answer.stored),
+    )
+
+
+def encode_pushed_answer(answer: BulkAnswer) -> pb.IngestRunsResponse:
+    """Return what became of many pushed runs: of each its receipt with its findings."""
+    findings = {id(run.findings): encode_findings(run.findings) for run, _ in answer.runs}
+    return pb.IngestRunsResponse(
+        runs=[
+            _bulk_receipt(answer.namespace, run, outcome, ordinal, findings[id(run.findings)])
+            for ordinal, (run, outcome) in enumerate(answer.runs)
+        ],
+        data_version=answer.data_version,
+        stored_level_count=sum(run.level_count for run in answer.stored),
+        run_count=len(answer.runs),
+        stored_run_count=len(answer.stored),
+    )
+
+
+def _bulk_receipt(
+    namespace: str, run: BulkRun, outcome: Outcome, ordinal: int, findings: Sequence[finding_pb2.Finding] = ()
+) -> pb.RunReceipt:
+    return pb.RunReceipt(
+        run=_name(namespace, run.run_id),
+        outcome=_OUTCOMES[outcome],
+        level_count=run.level_count,
+        usable_level_count=run.usable_level_count,
+        missing_for_plan=run.missing,
+        findings=findings,
+        ordinal=ordinal,
+        fingerprint=run.fingerprint,
+        sweep_id=run.sweep_id,
     )
 
 

@@ -61,6 +61,11 @@ class Committer:
         """Tell whether commits are being made."""
         return self._thread.is_alive()
 
+    @property
+    def waiting_count(self) -> int:
+        """Return how many jobs wait for the writer, about."""
+        return self._jobs.qsize()
+
     def submit(self, append: Append) -> Future[Receipt]:
         """Return the receipt-to-be of an upload; raise ``Overloaded`` when too many wait."""
         job = _Upload(append)

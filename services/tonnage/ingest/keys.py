@@ -37,17 +37,19 @@ def _uuid5(namespace: bytes, name: str) -> str:
 
 def record_id(run: Run) -> str:
     """Return the SHA-256 of a run that came without a file, over all it says and none of the keys."""
-    bare = replace(
-        run,
-        namespace="",
-        run_id="",
-        report_id="",
-        ordinal=0,
-        ingested_at=None,
-        ingested_by=None,
-        ci_job=None,
+    return record_digest(canonical(asdict(bare(run))))
+
+
+def bare(run: Run) -> Run:
+    """Return a run without its keys and without who sent it."""
+    return replace(
+        run, namespace="", run_id="", report_id="", ordinal=0, ingested_at=None, ingested_by=None, ci_job=None
     )
-    return hashlib.sha256(canonical(asdict(bare)).encode()).hexdigest()
+
+
+def record_digest(text: str) -> str:
+    """Return the SHA-256 of the canonical text of a run."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def body_digest(*parts: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from tonnage import formats
 from tonnage.errors import AmbiguousFormat, InvalidInput, UnknownFormat, at
@@ -23,7 +23,24 @@ if TYPE_CHECKING:
     from tonnage.domain.measurement import Run
     from tonnage.formats.base import Format, Source
     from tonnage.ingest.requests import ReportRequest, RunsRequest
-    from tonnage.ingest.spool import Spooled
+
+
+class RawFile(Protocol):
+    """The bytes of an upload, wherever they are: spooled on disk, or kept in the store."""
+
+    @property
+    def report_id(self) -> str:
+        """SHA-256 of the bytes, lower-case hex."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes."""
+        ...
+
+    def open(self) -> BinaryIO:
+        """Return the bytes from the start."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +55,7 @@ class Prepared:
     body_digest: str
 
 
-def prepare_report(spooled: Spooled, request: ReportRequest) -> Prepared:
+def prepare_report(spooled: RawFile, request: ReportRequest) -> Prepared:
     """Read a spooled file and put on what was given.
 
     Raises ``UnknownFormat``, ``AmbiguousFormat``, ``MalformedReport``, ``TooLarge``, ``UnknownName``, or
@@ -159,11 +176,12 @@ def prepare_runs(runs: Sequence[Run], request: RunsRequest) -> tuple[Run, ...]:
     finished = []
     for position, run in enumerate(runs):
         with at(f"runs[{position}]"):
-            finished.append(_pushed(run, request))
+            finished.append(prepare_run(run, request))
     return tuple(finished)
 
 
-def _pushed(run: Run, request: RunsRequest) -> Run:
+def prepare_run(run: Run, request: RunsRequest) -> Run:
+    """Return one pushed run, checked, named and with ids; raise ``InvalidInput``."""
     report_id = keys.record_id(run)
     owned = replace(
         lint_run(run),

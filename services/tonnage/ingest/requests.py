@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from tonnage import checks
+from tonnage import access, checks
 from tonnage.errors import InvalidInput, at
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ Outcome = Literal["STORED", "ALREADY_STORED", "VALID"]
 
 
 def check_namespace(path: str, namespace: str) -> None:
-    """Refuse names that could not stand in a resource name."""
+    """Refuse names that could not stand in a resource name, and those the call does not see."""
     if not _NAMESPACE.fullmatch(namespace):
         cure = "use up to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
         raise InvalidInput.field(path, namespace, "is no namespace", cure)
+    access.require(namespace)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,10 @@ class RunsAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkRun:
-    """What is told of one run that came in bulk; ``missing`` is what a plan needs and the run does not state."""
+    """What is told of one run that came in bulk; ``missing`` is what a plan needs and the run does not state.
+
+    ``findings`` are told run by run where runs came as messages; of tables they are summed up in the answer.
+    """
 
     run_id: str
     level_count: int
@@ -157,6 +161,7 @@ class BulkRun:
     fingerprint: str
     sweep_id: str
     missing: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

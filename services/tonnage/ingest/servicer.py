@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tonnage.ingest import codec
+from tonnage.ingest import codec, rereading
 from tonnage.ingest.arrow.bulk import Bulk
+from tonnage.ingest.pushed.ready import Pushed
+from tonnage.ingest.pushed.stream import PushedRuns
 from tonnage.ingest.streams import chunks, first_message, peeked, pushed_runs, pushed_tables
+from tonnage.v1 import ingest_service_pb2 as pb
 from tonnage.v1.ingest_service_pb2_grpc import IngestServiceServicer
 
 if TYPE_CHECKING:
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
     from tonnage.ingest.spool import Spool
     from tonnage.ingest.usecase import Ingest
-    from tonnage.v1 import ingest_service_pb2 as pb
 
     Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -62,7 +64,9 @@ class IngestServicer(IngestServiceServicer):
                 bulk = Bulk(request, self._max_runs_bytes)
                 collected = await pushed_tables(requests, bulk, will_store=will_store)
                 return codec.encode_bulk_answer(await self._ingest.store_bulk(collected, request))
-            runs = await pushed_runs(requests, self._max_runs_bytes, will_store=will_store)
+            runs = await pushed_runs(requests, PushedRuns(request), self._max_runs_bytes, will_store=will_store)
+            if isinstance(runs, Pushed):
+                return codec.encode_pushed_answer(await self._ingest.store_pushed(runs, request))
             return codec.encode_runs_answer(await self._ingest.store_runs(runs, request))
 
     async def ListFormats(self, request: pb.ListFormatsRequest, context: Context) -> pb.ListFormatsResponse:
@@ -79,6 +83,18 @@ class IngestServicer(IngestServiceServicer):
         """Take runs out of every answer."""
         retraction = codec.decode_retraction(request)
         return codec.encode_retraction(await self._ingest.retract(retraction), retraction.namespace)
+
+    async def RereadReports(self, request: pb.RereadReportsRequest, context: Context) -> pb.RereadReportsResponse:
+        """Read kept files again."""
+        with self._ingest.admitted():
+            return rereading.encode_answer(await self._ingest.reread(rereading.decode_request(request)))
+
+    async def FetchReport(
+        self, request: pb.FetchReportRequest, context: Context
+    ) -> AsyncIterator[pb.FetchReportResponse]:
+        """Hand out one kept file."""
+        async for piece in self._ingest.raw_report(*rereading.decode_key(request)):
+            yield pb.FetchReportResponse(chunk=piece)
 
     async def RecordPlan(self, request: pb.RecordPlanRequest, context: Context) -> pb.RecordPlanResponse:
         """Keep a plan whole."""

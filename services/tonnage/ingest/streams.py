@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from tonnage.errors import InvalidInput, TooLarge, at
-from tonnage.ingest.codec import decode_batch, decode_chunk
+from tonnage.ingest.codec import decode_chunk
 from tonnage.ingest.spool import settle
 from tonnage.v1 import ingest_service_pb2 as pb
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tonnage.domain.measurement import Run
     from tonnage.ingest.arrow.bulk import Bulk, Collected
+    from tonnage.ingest.pushed.ready import Pushed
+    from tonnage.ingest.pushed.stream import PushedRuns
 
 Part = TypeVar("Part", pb.IngestReportRequest, pb.ConvertReportRequest, pb.IngestRunsRequest)
 ReportPart = pb.IngestReportRequest | pb.ConvertReportRequest
@@ -65,13 +67,12 @@ async def pushed_tables(requests: AsyncIterator[pb.IngestRunsRequest], bulk: Bul
 
 
 async def pushed_runs(
-    requests: AsyncIterator[pb.IngestRunsRequest], max_bytes: int, *, will_store: bool = True
-) -> list[Run]:
-    """Return every run that follows the metadata, once the stream has ended whole.
+    requests: AsyncIterator[pb.IngestRunsRequest], pushed: PushedRuns, max_bytes: int, *, will_store: bool = True
+) -> list[Run] | Pushed:
+    """Return every run that follows the metadata, once the stream has ended whole: tables where many came at a time.
 
     Raises ``InvalidInput`` with the path inside the stream, ``TooLarge`` beyond ``max_bytes``.
     """
-    runs: list[Run] = []
     size_bytes = 0
     position = 0
     async for request in requests:
@@ -82,13 +83,11 @@ async def pushed_runs(
             raise TooLarge(text, size_bytes=size_bytes, limit_bytes=max_bytes)
         # The message is named where there was one before it.
         with at(f"messages[{position}]") if position else nullcontext():
-            runs += decode_batch(request.batch)
+            await asyncio.to_thread(pushed.add, request.batch)
         position += 1
     if will_store:
         await settle()
-    if not runs:
-        raise InvalidInput.field("batch.runs", None, "is empty in every message", "send at least one run")
-    return runs
+    return await asyncio.to_thread(pushed.tables) if pushed.is_bulk else pushed.single()
 
 
 def _refuse_other(

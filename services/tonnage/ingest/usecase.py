@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tonnage.errors import Overloaded
@@ -13,21 +14,33 @@ from tonnage.ingest import keys
 from tonnage.ingest.notes import note
 from tonnage.ingest.prepare import Prepared, prepare_report, prepare_runs
 from tonnage.ingest.requests import BulkAnswer, Converted, ReportAnswer, RunAnswer, RunsAnswer
+from tonnage.ingest.reread import RereadAnswer, read_again
 from tonnage.store.base import Append, ReportFacts, Retraction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Run
     from tonnage.formats.base import Format
     from tonnage.ingest.arrow.bulk import Collected
     from tonnage.ingest.committer import Committer
+    from tonnage.ingest.pushed.ready import Pushed
     from tonnage.ingest.requests import BulkRun, Outcome, ReportRequest, RetractRequest, RunsRequest
+    from tonnage.ingest.reread import Reread, RereadRequest
     from tonnage.ingest.spool import Spooled
-    from tonnage.store.base import PlanRecord, Receipt, Retirement, RetractionReceipt, StoredUpload, StoreWriter
+    from tonnage.store.base import (
+        PlanRecord,
+        Receipt,
+        Retirement,
+        RetractionReceipt,
+        RunReceiptRow,
+        StoredUpload,
+        StoreWriter,
+    )
 
 RETRY_AFTER_MS: Final = 1000
+PIECE_BYTES: Final = 1 << 20
 
 
 class Ingest:
@@ -126,6 +139,14 @@ class Ingest:
         receipt = await asyncio.wrap_future(self._committer.call(lambda writer: writer.append_tables(collected.tables)))
         return _bulk_answer(collected, receipt, request.namespace)
 
+    async def store_pushed(self, pushed: Pushed, request: RunsRequest) -> BulkAnswer:
+        """Store many pushed runs in one commit; the same record twice is stored once.
+
+        Raises ``RequestIdReused`` or ``StoreUnavailable``; nothing is stored then.
+        """
+        receipt = await asyncio.wrap_future(self._committer.call(lambda writer: writer.append_tables(pushed.tables)))
+        return _pushed_answer(pushed, receipt, request.namespace)
+
     async def record_plan(self, plan: PlanRecord) -> tuple[PlanRecord, bool]:
         """Keep a plan, and return it as kept and whether it was before; raise ``InvalidInput``."""
         return await asyncio.wrap_future(self._committer.call(lambda writer: writer.record_plan(plan)))
@@ -150,6 +171,46 @@ class Ingest:
         if request.validate_only:
             return await asyncio.wrap_future(self._committer.call(lambda writer: writer.preview_retraction(retraction)))
         return await asyncio.wrap_future(self._committer.call(lambda writer: writer.retract(retraction)))
+
+    async def reread(self, request: RereadRequest) -> RereadAnswer:
+        """Read kept files again, one after the other, each stored in a commit of its own where it says something else.
+
+        Raises ``NotStored`` for a file that is not kept, and then has done those named before it.
+        """
+        named = request.report_ids
+        wanted = list(named) or await self._page(request)
+        done = [await self._reread(report_id, request) for report_id in wanted]
+        more = not named and len(wanted) == request.page_size
+        return RereadAnswer(
+            namespace=request.namespace,
+            reports=tuple(done),
+            data_version=await self._data_version(),
+            next_page_token=wanted[-1] if more else "",
+        )
+
+    async def _page(self, request: RereadRequest) -> list[str]:
+        return await asyncio.wrap_future(
+            self._committer.call(
+                lambda writer: writer.report_ids(request.namespace, after=request.page_token, limit=request.page_size)
+            )
+        )
+
+    async def _reread(self, report_id: str, request: RereadRequest) -> Reread:
+        stored = await asyncio.wrap_future(
+            self._committer.call(lambda writer: writer.stored_report(request.namespace, report_id))
+        )
+        opened = partial(self._writer.open_report, request.namespace, report_id)
+        found = await asyncio.to_thread(read_again, stored, request, opened)
+        if found.append is not None and not request.validate_only:
+            await self._commit(found.append)
+        return found
+
+    async def raw_report(self, namespace: str, report_id: str) -> AsyncIterator[bytes]:
+        """Yield a kept file in pieces; raise ``NotStored``, or ``StoreDamaged`` when its bytes do not match its id."""
+        data = await asyncio.to_thread(self._writer.open_report, namespace, report_id)
+        with data:
+            while piece := await asyncio.to_thread(data.read, PIECE_BYTES):
+                yield piece
 
     async def maintain(self) -> None:
         """Let the store tidy up in its turn between commits."""
@@ -214,14 +275,26 @@ def _answers(runs: Sequence[Run], receipt: Receipt) -> tuple[RunAnswer, ...]:
     return tuple(answers)
 
 
-def _bulk_answer(collected: Collected, receipt: Receipt, namespace: str) -> BulkAnswer:
-    rows = {row.run_id: row for row in receipt.runs}
+def _outcomes(told: Iterable[BulkRun], rows: Mapping[str, RunReceiptRow]) -> Iterator[tuple[BulkRun, Outcome]]:
     seen: set[str] = set()
-    runs: list[tuple[BulkRun, Outcome]] = []
-    for run in collected.told:
+    for run in told:
         is_known = rows[run.run_id].already_stored or run.run_id in seen
-        runs.append((run, "ALREADY_STORED" if is_known else "STORED"))
+        yield run, "ALREADY_STORED" if is_known else "STORED"
         seen.add(run.run_id)
+
+
+def _pushed_answer(pushed: Pushed, receipt: Receipt, namespace: str) -> BulkAnswer:
+    rows = {row.run_id: row for row in receipt.runs}
+    runs = []
+    for run, outcome in _outcomes(pushed.told, rows):
+        standing = rows[run.run_id].retired
+        kept = run if standing is None else replace(run, findings=(*run.findings, _retired(standing)))
+        runs.append((kept, outcome))
+    return BulkAnswer(namespace=namespace, runs=tuple(runs), data_version=receipt.data_version, findings=())
+
+
+def _bulk_answer(collected: Collected, receipt: Receipt, namespace: str) -> BulkAnswer:
+    runs = _outcomes(collected.told, {row.run_id: row for row in receipt.runs})
     standings = sorted({row.retired for row in receipt.runs if row.retired is not None})
     return BulkAnswer(
         namespace=namespace,

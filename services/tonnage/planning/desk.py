@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -98,10 +99,13 @@ class Desk:
         return snapshot
 
     async def run(self, work: Callable[[], T], *, light: bool = False) -> T:
-        """Return what ``work`` returns; work that is not light runs in a thread, so that health still answers."""
+        """Return what ``work`` returns; work that is not light runs in a thread, so that health still answers.
+
+        The thread sees what the call sees.
+        """
         if light:
             return work()
-        return await asyncio.get_running_loop().run_in_executor(self._workers, work)
+        return await asyncio.get_running_loop().run_in_executor(self._workers, copy_context().run, work)
 
     def close(self) -> None:
         """Stop the threads and the replica."""

@@ -11,6 +11,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
+from tonnage import access
 from tonnage.errors import InvalidInput
 from tonnage.rpc.server import Service
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _LARGEST_KEY_BYTES: Final = 64 << 10
 _ROW_BYTES: Final = 256
 
-Key = tuple[str, bytes, int, str]
+Key = tuple[str, bytes, int, str, "frozenset[str] | None"]
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -47,7 +48,10 @@ def _bytes_of(frame: Frame) -> bytes:
 
 
 class RepeatCache:
-    """Answers by method, request bytes, data version and date; the least recently used go first. Sizes in bytes."""
+    """Answers by method, request bytes, data version, date and namespaces seen; the least recently used go first.
+
+    Sizes in bytes.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -120,7 +124,7 @@ class Handlers:
         def one(frame: Frame, context: Context) -> Any:  # noqa: ANN401 -- a frame, or what will be one
             if not repeated:
                 return fresh(frame, context)
-            key = (name, frame.data, self._desk.data_version, self._desk.today())
+            key = (name, frame.data, self._desk.data_version, self._desk.today(), access.visible())
             held = self._cache.get(key)
             return held if held is not None else once(frame, context, key)
 

@@ -1,4 +1,4 @@
-"""The bearer check: one token, compared in constant time."""
+"""One shared token, with all rights, compared in constant time."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import hmac
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tonnage.errors import InvalidInput, Unauthenticated
+from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
-_SCHEME: Final = "bearer "
 SHORTEST_TOKEN: Final = 16
-# Probes of a platform carry no token, and health tells nothing but up or down.
-OPEN_METHODS: Final = ("/grpc.health.v1.Health/",)
 
 
 @dataclass(frozen=True, slots=True)
 class BearerCheck:
-    """Lets a call pass when its ``authorization`` metadata holds the token."""
+    """Knows the token."""
 
     token: str = field(repr=False)
 
@@ -39,14 +35,6 @@ class BearerCheck:
             raise InvalidInput.field("token_file", str(path), "holds no usable token", cure)
         return cls(token)
 
-    def check(self, method: str, metadata: Iterable[tuple[str, str | bytes]]) -> None:
-        """Raise ``Unauthenticated`` unless the method is open or the token is there."""
-        if method.startswith(OPEN_METHODS):
-            return
-        given = next((value for key, value in metadata if key == "authorization"), None)
-        if given is None:
-            raise Unauthenticated("the call carries no token; send metadata 'authorization: Bearer TOKEN'")
-        text = given if isinstance(given, str) else given.decode("utf-8", "replace")
-        matches = hmac.compare_digest(text[len(_SCHEME) :].encode(), self.token.encode())
-        if not text.lower().startswith(_SCHEME) or not matches:
-            raise Unauthenticated("the token is not known here; check the token file of server and client")
+    def matches(self, secret: str) -> bool:
+        """Tell, in constant time, whether it is the token."""
+        return hmac.compare_digest(secret.encode("utf-8", "replace"), self.token.encode())

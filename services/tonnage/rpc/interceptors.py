@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 import time
@@ -14,19 +15,24 @@ import grpc
 import grpc.aio
 import structlog
 
-from tonnage.errors import DeadlineExceeded, NotAvailable, TonnageError, TooLarge
+from tonnage import access
+from tonnage.errors import DeadlineExceeded, NotAvailable, Overloaded, TonnageError, TooLarge
+from tonnage.rpc import permissions
+from tonnage.rpc.guard import Guard
 from tonnage.rpc.status import DETAILS_KEY, code_of, status_of
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    from tonnage.rpc.auth import BearerCheck
+    from tonnage.rpc.guard import RateLimit
     from tonnage.rpc.logs import Log
+    from tonnage.rpc.metrics import Meter
 
     Handler = grpc.RpcMethodHandler[Any, Any]
     Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]
 
 REQUEST_ID_KEY: Final = "x-request-id"
+_COME_AGAIN_MS: Final = 200
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -45,6 +51,8 @@ class Call:
     request_count: int = 0
     response_bytes: int = 0
     response_count: int = 0
+    identity: str = ""
+    is_counted: bool = False
 
     def took(self, message: Message) -> Message:
         """Count a request message."""
@@ -67,6 +75,27 @@ def request_id_of(context: Context) -> str:
     return uuid.uuid4().hex
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one server takes at once; ``stream_idle_s`` is how long a stream may send nothing."""
+
+    max_message_bytes: int
+    max_calls_count: int | None = None
+    stream_idle_s: float | None = None
+    rate: RateLimit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told of calls: figures, and the log of writes and refusals."""
+
+    meter: Meter | None = None
+    audit: Log | None = None
+
+
+_REFUSALS: Final = ("UNAUTHENTICATED", "PERMISSION_DENIED")
+
+
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Wraps every handler once; handlers may be coroutines, plain functions or generators.
 
@@ -74,11 +103,18 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     with details; any other exception becomes INTERNAL with the request id, its stack only in the log.
     """
 
-    def __init__(self, log: Log, *, max_message_bytes: int, bearer: BearerCheck | None = None) -> None:
+    def __init__(self, log: Log, limits: Limits, guard: Guard | None = None, watch: Watch | None = None) -> None:
         self._log = log
-        self._max_message_bytes = max_message_bytes
-        self._bearer = bearer
+        self._limits = limits
+        self._guard = guard or Guard()
+        self._watch = watch or Watch()
+        self._running_count = 0
         self._wrapped: dict[str, Handler] = {}
+
+    @property
+    def running_count(self) -> int:
+        """Return how many calls are being answered, health's aside."""
+        return self._running_count
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
@@ -112,8 +148,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         async def one(request: Any, context: Context) -> Message:  # noqa: ANN401 -- a message or an iterator
             call = self._begin(method, context)
             try:
-                self._admit(call, context)
-                answer = behaviour(_counted(call, request) if streamed else call.took(request), context)
+                await self._admit(call, context)
+                answer = behaviour(self._counted(call, request) if streamed else call.took(request), context)
                 reply: Message = await answer if inspect.isawaitable(answer) else answer
                 self._check_size(call.gave(reply))
             except BaseException as error:
@@ -128,8 +164,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         async def many(request: Any, context: Context) -> AsyncIterator[Message]:  # noqa: ANN401 -- as above
             call = self._begin(method, context)
             try:
-                self._admit(call, context)
-                replies = behaviour(_counted(call, request) if streamed else call.took(request), context)
+                await self._admit(call, context)
+                replies = behaviour(self._counted(call, request) if streamed else call.took(request), context)
                 if inspect.isawaitable(replies):
                     await replies  # a handler that writes by itself, as the health service's does
                 else:
@@ -147,21 +183,53 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         call = Call(method, request_id_of(context), context.peer())
         structlog.contextvars.bind_contextvars(request_id=call.request_id)
         context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
+        if self._watch.meter is not None:
+            self._watch.meter.began()
         return call
 
-    def _admit(self, call: Call, context: Context) -> None:
-        if self._bearer is not None:
-            self._bearer.check(call.method, context.invocation_metadata() or ())
+    async def _admit(self, call: Call, context: Context) -> None:
+        identity = await self._guard.admit(call.method, context.invocation_metadata() or ())
+        call.identity = identity.name
+        if not call.method.startswith(permissions.HEALTH):
+            self._admit_identity(call, identity)
         if _is_late(context):
             raise DeadlineExceeded("the deadline passed before the call began; give it more time")
 
+    def _admit_identity(self, call: Call, identity: access.Identity) -> None:
+        if identity is not access.ANYBODY:
+            permissions.check(call.method, identity)
+            access.enter(identity)
+        if self._limits.rate is not None:
+            self._limits.rate.take(identity.name)
+        self._running_count += 1
+        call.is_counted = True
+        most = self._limits.max_calls_count
+        if most is not None and self._running_count > most:
+            text = f"{most} calls are being answered, which is all this server takes; come again in a moment"
+            raise Overloaded(text, retry_after_ms=_COME_AGAIN_MS)
+
+    async def _counted(self, call: Call, requests: AsyncIterator[Message]) -> AsyncIterator[Message]:
+        """Yield what a stream sends; raise ``DeadlineExceeded`` when it stalls."""
+        following = aiter(requests)
+        while True:
+            try:
+                async with asyncio.timeout(self._limits.stream_idle_s):
+                    request = await anext(following)
+            except StopAsyncIteration:
+                return
+            except TimeoutError as error:
+                text = f"the stream sent nothing for {self._limits.stream_idle_s:g} s and was cut; send it again"
+                raise DeadlineExceeded(text) from error
+            yield call.took(request)
+
     def _check_size(self, reply: Message) -> None:
         size_bytes = reply.ByteSize()
-        if size_bytes > self._max_message_bytes:
+        limit_bytes = self._limits.max_message_bytes
+        if size_bytes > limit_bytes:
             raise TooLarge(
-                f"the answer has {size_bytes} bytes, messages may have {self._max_message_bytes}; ask for less at once",
+                f"the answer has {size_bytes} bytes, messages may have {limit_bytes}; ask for less at once",
                 size_bytes=size_bytes,
-                limit_bytes=self._max_message_bytes,
+                limit_bytes=limit_bytes,
             )
 
     async def _fail(self, call: Call, context: Context, error: BaseException) -> None:
@@ -188,26 +256,45 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         await context.abort(code, status.message, trailing_metadata=trailers)
 
     def _done(self, call: Call, code: str, **extra: str) -> None:
+        took_s = time.perf_counter() - call.started_s
+        if call.is_counted:
+            self._running_count -= 1
+        if self._watch.meter is not None:
+            self._watch.meter.ended(call.method, code, took_s)
+        if self._watch.audit is not None and (call.method in permissions.WRITES or code in _REFUSALS):
+            self._audit(self._watch.audit, call, code, **extra)
         self._log.info(
             "call",
             method=call.method,
             code=code,
-            ms=round(1000 * (time.perf_counter() - call.started_s), 3),
+            ms=round(1000 * took_s, 3),
             request_bytes=call.request_bytes,
             request_count=call.request_count,
             response_bytes=call.response_bytes,
             response_count=call.response_count,
             request_id=call.request_id,
+            identity=call.identity,
             peer=call.peer,
             **extra,
         )
+
+    def _audit(self, audit: Log, call: Call, code: str, **extra: str) -> None:
+        try:
+            audit.info(
+                "refused" if code in _REFUSALS else "write",
+                method=call.method,
+                code=code,
+                identity=call.identity,
+                peer=call.peer,
+                request_id=call.request_id,
+                request_bytes=call.request_bytes,
+                **extra,
+            )
+        except OSError as error:
+            # The write is done and acknowledged; that its line is missing is told where the operator looks.
+            self._log.error("audit line lost", request_id=call.request_id, identity=call.identity, detail=str(error))
 
 
 def _is_late(context: Context) -> bool:
     remaining_s: float | None = context.time_remaining()  # the stubs leave out None: no deadline
     return remaining_s is not None and remaining_s <= 0
-
-
-async def _counted(call: Call, requests: AsyncIterator[Message]) -> AsyncIterator[Message]:
-    async for request in requests:
-        yield call.took(request)

@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import grpc
@@ -17,47 +17,24 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from tonnage.errors import InvalidInput
-from tonnage.rpc.interceptors import CallInterceptor
+from tonnage.rpc.guard import Guard
+from tonnage.rpc.interceptors import CallInterceptor, Limits, Watch
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tonnage.rpc.auth import BearerCheck
+    from tonnage.rpc.guard import RateLimit
     from tonnage.rpc.logs import Log
+    from tonnage.rpc.tls import Tls
 
 LOOPBACK: Final = "127.0.0.1"
 MAX_MESSAGE_BYTES: Final = 16 << 20
 DRAIN_S: Final = 20.0
 _READY_POLL_S: Final = 0.25
+# How long nothing is in flight before a drain is over.
+_QUIET_S: Final = 0.5
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 
 Ready = Callable[[], Awaitable[bool]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tls:
-    """PEM files of the server; a client CA makes client certificates required."""
-
-    cert_file: Path
-    key_file: Path
-    client_ca_file: Path | None = None
-
-    def credentials(self) -> grpc.ServerCredentials:
-        """Return the credentials; raise ``InvalidInput`` naming the file that cannot be read."""
-        client_ca = _pem("tls_client_ca_file", self.client_ca_file) if self.client_ca_file is not None else None
-        pair = (_pem("tls_key_file", self.key_file), _pem("tls_cert_file", self.cert_file))
-        return grpc.ssl_server_credentials([pair], client_ca, require_client_auth=client_ca is not None)
-
-
-def _pem(path: str, file: Path) -> bytes:
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InvalidInput.field(path, str(file), f"cannot be read: {error.strerror}", "name a PEM file") from error
-    if b"-----BEGIN" not in data:
-        raise InvalidInput.field(path, str(file), "holds no PEM block", "name a PEM file")
-    return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +46,23 @@ class ServerOptions:
     max_message_bytes: int = MAX_MESSAGE_BYTES
     drain_s: float = DRAIN_S
     tls: Tls | None = None
-    bearer: BearerCheck | None = None
+    guard: Guard = field(default_factory=Guard)
+    rate: RateLimit | None = None
+    max_calls_count: int | None = None
+    max_streams_count: int | None = None
+    stream_idle_s: float | None = None
+    # Several processes may listen on the port, so that one can be replaced while another answers.
+    shares_port: bool = False
+    watch: Watch = field(default_factory=Watch)
+
+    def limits(self) -> Limits:
+        """Return what calls are held to."""
+        return Limits(
+            max_message_bytes=self.max_message_bytes,
+            max_calls_count=self.max_calls_count,
+            stream_idle_s=self.stream_idle_s,
+            rate=self.rate,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +77,18 @@ class Running:
     """A started server."""
 
     def __init__(
-        self, server: grpc.aio.Server, options: ServerOptions, port: int, checker: health.aio.HealthServicer
+        self,
+        server: grpc.aio.Server,
+        options: ServerOptions,
+        port: int,
+        checker: health.aio.HealthServicer,
+        calls: CallInterceptor,
     ) -> None:
         self.port = port
         self._host = options.host
         self._server = server
         self._checker = checker
+        self._calls = calls
         self._drain_s = options.drain_s
         self._watch: asyncio.Task[None] | None = None
 
@@ -119,7 +118,14 @@ class Running:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watch
         await self._checker.enter_graceful_shutdown()
-        await self._server.stop(self._drain_s)
+        draining = asyncio.create_task(self._server.stop(self._drain_s))
+        # A call that arrived while the listener closed is never handed to us and would wait out the whole drain;
+        # once nothing of ours is in flight it is sent back, and clients send it elsewhere.
+        while not draining.done():
+            await asyncio.wait([draining], timeout=_QUIET_S)
+            if self._calls.running_count == 0:
+                await self._server.stop(None)
+        await draining
 
 
 def _address(host: str, port: int) -> str:
@@ -127,13 +133,17 @@ def _address(host: str, port: int) -> str:
 
 
 def _channel_options(options: ServerOptions) -> list[tuple[str, int]]:
+    streams = [] if options.max_streams_count is None else [("grpc.max_concurrent_streams", options.max_streams_count)]
     return [
-        ("grpc.so_reuseport", 0),
+        *streams,
+        ("grpc.so_reuseport", int(options.shares_port)),
         ("grpc.max_receive_message_length", options.max_message_bytes),
         # Replies are held to the limit by the interceptor, which names it.
         ("grpc.max_send_message_length", -1),
         ("grpc.max_metadata_size", 16 << 10),
+        # A peer that is gone is noticed within 80 s.
         ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ]
@@ -144,31 +154,32 @@ async def start(options: ServerOptions, services: Sequence[Service], ready: Read
 
     ``ready`` is asked a few times a second; health answers SERVING only while it says so.
     """
-    interceptor = CallInterceptor(log, max_message_bytes=options.max_message_bytes, bearer=options.bearer)
+    interceptor = CallInterceptor(log, options.limits(), options.guard, options.watch)
     server = grpc.aio.server(interceptors=[interceptor], options=_channel_options(options))
     names = [service.full_name for service in services]
     for service in services:
         service.add(server)
     checker = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(checker, server)
-    reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+    if options.guard.reflection != "off":
+        reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     try:
-        port = _bind(server, options)
+        port = _bind(server, options, log)
     except InvalidInput:
         await server.stop(None)
         raise
-    running = Running(server, options, port, checker)
+    running = Running(server, options, port, checker, interceptor)
     await running.watch(names, ready)
     await server.start()
     return running
 
 
-def _bind(server: grpc.aio.Server, options: ServerOptions) -> int:
+def _bind(server: grpc.aio.Server, options: ServerOptions, log: Log) -> int:
     address = _address(options.host, options.port)
     try:
         if options.tls is None:
             return server.add_insecure_port(address)
-        return server.add_secure_port(address, options.tls.credentials())
+        return server.add_secure_port(address, options.tls.credentials(log))
     except RuntimeError as error:
         cure = "choose a free port, or 0 for any, and a host of this machine"
         raise InvalidInput.field("port", address, "cannot be bound", cure) from error
@@ -182,7 +193,7 @@ async def serve(name: str, options: ServerOptions, services: Sequence[Service], 
         loop.add_signal_handler(number, stopping.set)
     running = await start(options, services, ready, log)
     _warn_when_open(options, log)
-    log.info("listening", address=running.address, tls=options.tls is not None, token=options.bearer is not None)
+    log.info("listening", address=running.address, tls=options.tls is not None, token=not options.guard.is_open)
     sys.stdout.write(json.dumps({"event": "listening", "service": name, "address": running.address}) + "\n")
     sys.stdout.flush()
     await stopping.wait()
@@ -196,5 +207,5 @@ def _warn_when_open(options: ServerOptions, log: Log) -> None:
         return
     if options.tls is None:
         log.warning("reachable from other machines without TLS", host=options.host)
-    if options.bearer is None:
+    if options.guard.is_open:
         log.warning("reachable from other machines without a token", host=options.host)

@@ -34,7 +34,8 @@ class Append:
     """One upload to be stored: runs with their ids set, all of one namespace.
 
     ``body_digest`` is of everything the caller sent, so that a ``request_id`` used again with
-    another body is noticed. ``report`` is None for runs that came without a raw file.
+    another body is noticed. ``report`` is None for runs that came without a raw file. ``is_reread`` tells that the kept
+    raw file was read again: what it said before is superseded.
     """
 
     namespace: str
@@ -43,6 +44,7 @@ class Append:
     request_id: str | None = None
     report: ReportFacts | None = None
     replace: bool = False
+    is_reread: bool = False
     actor: str | None = None
 
 
@@ -117,6 +119,14 @@ class PlanRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReport:
+    """A kept raw report with every run that was read from it, whatever its standing."""
+
+    facts: ReportFacts
+    runs: tuple[tuple[Run, Retirement | None], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUpload:
     """What the store knows of an upload: found by report id or request id."""
 
@@ -176,6 +186,14 @@ class StoreWriter(Protocol):
         self, namespace: str, *, report_id: str | None = None, request_id: str | None = None
     ) -> StoredUpload:
         """Return what became of an upload; raise ``NotStored``."""
+        ...
+
+    def report_ids(self, namespace: str, *, after: str, limit: int) -> list[str]:
+        """Return ids of raw reports behind ``after`` in their order, at most ``limit``."""
+        ...
+
+    def stored_report(self, namespace: str, report_id: str) -> StoredReport:
+        """Return a raw report's facts and runs; raise ``NotStored``."""
         ...
 
     @property

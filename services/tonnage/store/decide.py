@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tonnage.errors import InvalidInput, NotStored, RequestIdReused, SameFileOtherLabels, TonnageError
-from tonnage.store.base import Receipt, RetractionReceipt, RunReceiptRow
+from tonnage.store.base import Append, Receipt, RetractionReceipt, RunReceiptRow
 from tonnage.store.incoming import Upload, check_retraction
 from tonnage.store.known import KnownReport, KnownRequest, KnownRun
 from tonnage.store.texts import receipt_from_text, receipt_to_text, retraction_from_text
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from tonnage.store.base import Append, PlanRecord, ReportFacts, Retraction
+    from tonnage.store.base import PlanRecord, ReportFacts, Retraction
     from tonnage.store.changes import Changes
     from tonnage.store.incoming import RunKey
     from tonnage.store.known import EventKind, Key, Known, RequestKind
+
+
+_RELABELLED: Final = "the same file was stored with other labels"
+_REREAD: Final = "the kept file was read again and says something else"
 
 
 def decide_append(upload: Upload, known: Known, changes: Changes) -> Receipt:
@@ -55,6 +59,7 @@ class _UploadDecision:
         self._upload = upload
         self._item = item = upload.item
         self._new: list[KnownRun] = []
+        self._restored = False
         self._known = known
         self._changes = changes
         self._report_id = upload.keys[0].report_id
@@ -64,9 +69,11 @@ class _UploadDecision:
         relabels = self._relabels()
         ingested_at = self._first_ack()
         rows = [self._store(run) for run in self._upload.keys]
+        back = self._restored
         if self._new:
             self._changes.uploads.append((self._upload, self._new))
-        superseded = self._supersede() if relabels else ()
+        is_reread = isinstance(self._item, Append) and self._item.is_reread
+        superseded = self._supersede(_REREAD if is_reread else _RELABELLED) if relabels or is_reread or back else ()
         self._keep_report(relabels=relabels)
         receipt = Receipt(
             data_version=self._version(), ingested_at=ingested_at, runs=tuple(rows), superseded=tuple(superseded)
@@ -99,6 +106,7 @@ class _UploadDecision:
             # A retracted run stays out, whoever sends its file again; a superseded one comes back on request.
             restored = stored.retirement == "SUPERSEDED" and self._upload.replace
             if restored:
+                self._restored = True
                 self._event(stored, "RESTORED", "the same file was stored again with these labels")
             return RunReceiptRow(
                 run_id=run.run_id,
@@ -119,7 +127,7 @@ class _UploadDecision:
         self._new.append(known)
         return RunReceiptRow(run_id=run.run_id, already_stored=False, level_count=run.level_count)
 
-    def _supersede(self) -> list[str]:
+    def _supersede(self, reason: str) -> list[str]:
         kept = {run.run_id for run in self._upload.keys}
         old = [
             run
@@ -127,7 +135,7 @@ class _UploadDecision:
             if run.run_id not in kept and run.retirement is None
         ]
         for run in old:
-            self._event(run, "SUPERSEDED", "the same file was stored with other labels")
+            self._event(run, "SUPERSEDED", reason)
         return [run.run_id for run in old]
 
     def _event(self, run: KnownRun, kind: EventKind, reason: str) -> None:

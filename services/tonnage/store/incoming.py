@@ -170,18 +170,18 @@ class Upload:
     @property
     def replace(self) -> bool:
         """Tell whether the same file with other labels is superseded."""
-        return isinstance(self.item, Append) and self.item.replace
+        return isinstance(self.item, Append) and (self.item.replace or self.item.is_reread)
 
     @classmethod
     def of(cls, item: Append) -> Upload:
         """Check an upload and build its tables; raise ``InvalidInput`` naming the run and the column."""
         check_append(item)
         try:
-            return cls(item, tuple(map(_key_of, item.runs)), *_tables(item.runs))
+            return cls(item, tuple(map(_key_of, item.runs)), *run_tables(item.runs))
         except InvalidInput:
             for position, run in enumerate(item.runs):
                 with at(f"runs[{position}]"):
-                    _tables((run,))
+                    run_tables((run,))
             raise
 
     @classmethod
@@ -215,6 +215,16 @@ class Upload:
             run_ids = pa.array([known.run_id for known in new], type=pa.string())
             runs, points = (table.filter(pc.is_in(table["run_id"], value_set=run_ids)) for table in (runs, points))
         return _stamp(runs, new[0]), _stamp(points, new[0])
+
+
+def read_back(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return runs as the store gives them back: counts and figures in the types of their columns."""
+    return tuple(_read_back(run) for run in runs)
+
+
+def _read_back(run: Run) -> Run:
+    rows, points = run_tables((run,))
+    return row_to_run(rows.to_pylist()[0], points.to_pylist())
 
 
 def _key_of(run: Run) -> RunKey:
@@ -262,7 +272,8 @@ def _check_points(keys: Sequence[RunKey], points: pa.Table) -> None:
         raise InvalidInput.field("points.run_id", next(iter(by_run)), "is no run of the upload", "send its run too")
 
 
-def _tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:
+def run_tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:
+    """Return the rows of ``runs`` and of ``points``, in order of the runs; raise ``InvalidInput``."""
     return (
         to_table("runs", [run_to_row(run) for run in runs]),
         to_table("points", [row for run in runs for row in point_rows(run)]),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
+from tonnage import access
 from tonnage.errors import DataVersionNotReached, InvalidInput, NotStored
 from tonnage.store.base import Listed
 from tonnage.store.changes import Changes
@@ -18,7 +19,7 @@ from tonnage.store.known import Known, retirement_after
 from tonnage.store.listing import Cut, cut_of, matches
 from tonnage.store.rows import without_levels
 from tonnage.store.sweeps import RunHead, acknowledged_at, facts_of, sweeps_of
-from tonnage.store.uploads import by_report, by_request, upload_request
+from tonnage.store.uploads import by_report, by_request, stored_report, upload_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Retraction,
         RetractionReceipt,
         RunFilter,
+        StoredReport,
         StoredUpload,
         Sweep,
     )
@@ -124,6 +126,16 @@ class MemoryStore:
             raise NotStored("neither a report id nor a request id is given")
         return by_request(upload_request((namespace, request_id), self._known), self._known)
 
+    def report_ids(self, namespace: str, *, after: str, limit: int) -> list[str]:
+        """Return ids of raw reports behind ``after`` in their order."""
+        held = sorted(report_id for owner, report_id in self._known.reports if owner == namespace and report_id > after)
+        return held[:limit]
+
+    def stored_report(self, namespace: str, report_id: str) -> StoredReport:
+        """Return a raw report's facts and runs; raise ``NotStored``."""
+        runs = (self._snapshot.run(namespace, run.run_id) for run in self._known.of_report(namespace, report_id))
+        return stored_report(namespace, report_id, self._known, runs)
+
     def wait_for(self, data_version: int, timeout_s: float) -> MemorySnapshot:
         """Return a snapshot of at least that version; raise ``DataVersionNotReached``."""
         with self._changed:
@@ -178,6 +190,7 @@ class MemorySnapshot:
 
     def configurations(self, namespace: str) -> Sequence[ConfigurationFacts]:
         """Return configurations with live runs, by fingerprint."""
+        access.require(namespace)
         live = self._live(namespace)
         by_fingerprint = {run.configuration.fingerprint: run.configuration for run in live}
         facts = (
@@ -188,10 +201,12 @@ class MemorySnapshot:
 
     def sweeps(self, namespace: str, fingerprint: str) -> Sequence[Sweep]:
         """Return the sweeps of one configuration, newest first."""
+        access.require(namespace)
         return sweeps_of(run for run in self._live(namespace) if run.configuration.fingerprint == fingerprint)
 
     def runs(self, namespace: str, chosen: RunFilter, page: Page) -> Listed:
         """Return runs without levels, newest first, each with its retirement."""
+        access.require(namespace)
         cut = cut_of(page)
         held = [
             run
@@ -209,6 +224,7 @@ class MemorySnapshot:
 
     def run(self, namespace: str, run_id: str) -> tuple[Run, Retirement | None]:
         """Return one run with levels; raise ``NotStored``."""
+        access.require(namespace)
         for run in self._runs:
             if (run.namespace, run.run_id) == (namespace, run_id):
                 return run, self._retirement(run)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tonnage.errors import NotStored
-from tonnage.store.base import StoredUpload
+from tonnage.store.base import StoredReport, StoredUpload
 from tonnage.store.texts import receipt_from_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from tonnage.domain.measurement import Run
     from tonnage.store.base import Retirement
     from tonnage.store.known import Key, Known, KnownRequest, KnownRun
 
@@ -29,6 +30,17 @@ def by_report(namespace: str, report_id: str, known: Known) -> StoredUpload:
         data_version=min(run.data_version for run in runs) if report is None else report.data_version,
         runs=_standing(runs),
     )
+
+
+def stored_report(
+    namespace: str, report_id: str, known: Known, runs: Iterable[tuple[Run, Retirement | None]]
+) -> StoredReport:
+    """Return a report with its runs; raise ``NotStored``."""
+    report = known.reports.get((namespace, report_id))
+    if report is None:
+        text = f"no raw report {report_id} in namespace {namespace}"
+        raise NotStored(text, report_id=report_id, namespace=namespace)
+    return StoredReport(facts=report.facts, runs=tuple(runs))
 
 
 def upload_request(key: Key, known: Known) -> KnownRequest:

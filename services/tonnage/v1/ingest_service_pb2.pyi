@@ -53,6 +53,38 @@ RUN_OUTCOME_REFUSED: RunOutcome.ValueType  # 4
 """Not stored; the findings say why."""
 Global___RunOutcome: _TypeAlias = RunOutcome  # noqa: Y015
 
+class _RereadOutcome:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RereadOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RereadOutcome.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REREAD_OUTCOME_UNSPECIFIED: _RereadOutcome.ValueType  # 0
+    """Never sent."""
+    REREAD_OUTCOME_UNCHANGED: _RereadOutcome.ValueType  # 1
+    """It says what is stored."""
+    REREAD_OUTCOME_CHANGED: _RereadOutcome.ValueType  # 2
+    """It says something else: `runs` took the place of `superseded_runs`."""
+    REREAD_OUTCOME_REFUSED: _RereadOutcome.ValueType  # 3
+    """No reader of this release takes it, or no longer with its labels; what is stored stays."""
+    REREAD_OUTCOME_LEFT_ALONE: _RereadOutcome.ValueType  # 4
+    """A run of it was retracted; what is stored stays."""
+
+class RereadOutcome(_RereadOutcome, metaclass=_RereadOutcomeEnumTypeWrapper):
+    """What came of reading one file again."""
+
+REREAD_OUTCOME_UNSPECIFIED: RereadOutcome.ValueType  # 0
+"""Never sent."""
+REREAD_OUTCOME_UNCHANGED: RereadOutcome.ValueType  # 1
+"""It says what is stored."""
+REREAD_OUTCOME_CHANGED: RereadOutcome.ValueType  # 2
+"""It says something else: `runs` took the place of `superseded_runs`."""
+REREAD_OUTCOME_REFUSED: RereadOutcome.ValueType  # 3
+"""No reader of this release takes it, or no longer with its labels; what is stored stays."""
+REREAD_OUTCOME_LEFT_ALONE: RereadOutcome.ValueType  # 4
+"""A run of it was retracted; what is stored stays."""
+Global___RereadOutcome: _TypeAlias = RereadOutcome  # noqa: Y015
+
 @_typing.final
 class ReportMetadata(_message.Message):
     """What the file does not say."""
@@ -830,3 +862,166 @@ class GetRecordedPlanResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetRecordedPlanResponse: _TypeAlias = GetRecordedPlanResponse  # noqa: Y015
+
+@_typing.final
+class RereadReportsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    REPORT_IDS_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
+    REREAD_BY_FIELD_NUMBER: _builtins.int
+    namespace: _builtins.str
+    """Empty means "default"."""
+    page_size: _builtins.int
+    """Files a page, from 1 to 1,000; 0 means 100. Of no effect with `report_ids`."""
+    page_token: _builtins.str
+    """`next_page_token` of the page before."""
+    validate_only: _builtins.bool
+    """Read and tell, and change nothing."""
+    reread_by: _builtins.str
+    @_builtins.property
+    def report_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """SHA-256 of the files, lower-case hex, at most 1,000; empty means every kept file, page by page."""
+
+    def __init__(
+        self,
+        *,
+        namespace: _builtins.str = ...,
+        report_ids: _abc.Iterable[_builtins.str] | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        validate_only: _builtins.bool = ...,
+        reread_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["namespace", b"namespace", "page_size", b"page_size", "page_token", b"page_token", "report_ids", b"report_ids", "reread_by", b"reread_by", "validate_only", b"validate_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RereadReportsRequest: _TypeAlias = RereadReportsRequest  # noqa: Y015
+
+@_typing.final
+class RereadReport(_message.Message):
+    """One file that was read again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORT_ID_FIELD_NUMBER: _builtins.int
+    FILENAME_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
+    RUNS_FIELD_NUMBER: _builtins.int
+    SUPERSEDED_RUNS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    report_id: _builtins.str
+    """SHA-256 of the file, lower-case hex."""
+    filename: _builtins.str
+    outcome: Global___RereadOutcome.ValueType
+    format: _builtins.str
+    """What it was read as; empty when refused or left alone."""
+    reason: _builtins.str
+    """Why it was refused; empty otherwise."""
+    @_builtins.property
+    def runs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """`namespaces/{namespace}/runs/{run}`, as read now."""
+
+    @_builtins.property
+    def superseded_runs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of the runs that no answer holds any longer."""
+
+    def __init__(
+        self,
+        *,
+        report_id: _builtins.str = ...,
+        filename: _builtins.str = ...,
+        outcome: Global___RereadOutcome.ValueType = ...,
+        format: _builtins.str = ...,
+        runs: _abc.Iterable[_builtins.str] | None = ...,
+        superseded_runs: _abc.Iterable[_builtins.str] | None = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filename", b"filename", "format", b"format", "outcome", b"outcome", "reason", b"reason", "report_id", b"report_id", "runs", b"runs", "superseded_runs", b"superseded_runs"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RereadReport: _TypeAlias = RereadReport  # noqa: Y015
+
+@_typing.final
+class RereadReportsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORTS_FIELD_NUMBER: _builtins.int
+    DATA_VERSION_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    data_version: _builtins.int
+    """Data version that holds the changes."""
+    next_page_token: _builtins.str
+    """Empty on the last page."""
+    @_builtins.property
+    def reports(self) -> _containers.RepeatedCompositeFieldContainer[Global___RereadReport]:
+        """In the order asked for; of all files by `report_id`."""
+
+    def __init__(
+        self,
+        *,
+        reports: _abc.Iterable[Global___RereadReport] | None = ...,
+        data_version: _builtins.int = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_version", b"data_version", "next_page_token", b"next_page_token", "reports", b"reports"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RereadReportsResponse: _TypeAlias = RereadReportsResponse  # noqa: Y015
+
+@_typing.final
+class FetchReportRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    REPORT_ID_FIELD_NUMBER: _builtins.int
+    namespace: _builtins.str
+    """Empty means "default"."""
+    report_id: _builtins.str
+    """SHA-256 of the file, lower-case hex."""
+    def __init__(
+        self,
+        *,
+        namespace: _builtins.str = ...,
+        report_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["namespace", b"namespace", "report_id", b"report_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FetchReportRequest: _TypeAlias = FetchReportRequest  # noqa: Y015
+
+@_typing.final
+class FetchReportResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHUNK_FIELD_NUMBER: _builtins.int
+    chunk: _builtins.bytes
+    """At most 1 MiB."""
+    def __init__(
+        self,
+        *,
+        chunk: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FetchReportResponse: _TypeAlias = FetchReportResponse  # noqa: Y015

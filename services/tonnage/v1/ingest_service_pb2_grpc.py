@@ -75,6 +75,16 @@ class IngestServiceStub(object):
                 request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.SerializeToString,
                 response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.FromString,
                 _registered_method=True)
+        self.RereadReports = channel.unary_unary(
+                '/tonnage.v1.IngestService/RereadReports',
+                request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsResponse.FromString,
+                _registered_method=True)
+        self.FetchReport = channel.unary_stream(
+                '/tonnage.v1.IngestService/FetchReport',
+                request_serializer=tonnage_dot_v1_dot_ingest__service__pb2.FetchReportRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.FetchReportResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer(object):
@@ -137,6 +147,20 @@ class IngestServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RereadReports(self, request, context):
+        """Reads kept raw files again with the readers of this release; what they say differently supersedes the old rows.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FetchReport(self, request, context):
+        """A kept raw file, as it was uploaded: to this the `report_id` and `location` of every stored number lead back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +203,16 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.GetRecordedPlan,
                     request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.FromString,
                     response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.SerializeToString,
+            ),
+            'RereadReports': grpc.unary_unary_rpc_method_handler(
+                    servicer.RereadReports,
+                    request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsResponse.SerializeToString,
+            ),
+            'FetchReport': grpc.unary_stream_rpc_method_handler(
+                    servicer.FetchReport,
+                    request_deserializer=tonnage_dot_v1_dot_ingest__service__pb2.FetchReportRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_ingest__service__pb2.FetchReportResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +432,60 @@ class IngestService(object):
             '/tonnage.v1.IngestService/GetRecordedPlan',
             tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanRequest.SerializeToString,
             tonnage_dot_v1_dot_ingest__service__pb2.GetRecordedPlanResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RereadReports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tonnage.v1.IngestService/RereadReports',
+            tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsRequest.SerializeToString,
+            tonnage_dot_v1_dot_ingest__service__pb2.RereadReportsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FetchReport(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/tonnage.v1.IngestService/FetchReport',
+            tonnage_dot_v1_dot_ingest__service__pb2.FetchReportRequest.SerializeToString,
+            tonnage_dot_v1_dot_ingest__service__pb2.FetchReportResponse.FromString,
             options,
             channel_credentials,
             insecure,

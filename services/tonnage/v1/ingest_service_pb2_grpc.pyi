@@ -49,6 +49,10 @@ class IngestServiceStub:
     """Keeps a plan whole, for scoring it later against what happened."""
     GetRecordedPlan: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetRecordedPlanRequest, _ingest_service_pb2.GetRecordedPlanResponse]
     """A plan that was kept, ready for ReplayPlan."""
+    RereadReports: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.RereadReportsRequest, _ingest_service_pb2.RereadReportsResponse]
+    """Reads kept raw files again with the readers of this release; what they say differently supersedes the old rows."""
+    FetchReport: _grpc.UnaryStreamMultiCallable[_ingest_service_pb2.FetchReportRequest, _ingest_service_pb2.FetchReportResponse]
+    """A kept raw file, as it was uploaded: to this the `report_id` and `location` of every stored number lead back."""
 
 @_typing.type_check_only
 class IngestServiceAsyncStub(IngestServiceStub):
@@ -71,6 +75,10 @@ class IngestServiceAsyncStub(IngestServiceStub):
     """Keeps a plan whole, for scoring it later against what happened."""
     GetRecordedPlan: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetRecordedPlanRequest, _ingest_service_pb2.GetRecordedPlanResponse]  # type: ignore[assignment]
     """A plan that was kept, ready for ReplayPlan."""
+    RereadReports: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.RereadReportsRequest, _ingest_service_pb2.RereadReportsResponse]  # type: ignore[assignment]
+    """Reads kept raw files again with the readers of this release; what they say differently supersedes the old rows."""
+    FetchReport: _aio.UnaryStreamMultiCallable[_ingest_service_pb2.FetchReportRequest, _ingest_service_pb2.FetchReportResponse]  # type: ignore[assignment]
+    """A kept raw file, as it was uploaded: to this the `report_id` and `location` of every stored number lead back."""
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """The only writer of the store."""
@@ -138,5 +146,21 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.GetRecordedPlanResponse, _abc.Awaitable[_ingest_service_pb2.GetRecordedPlanResponse]]:
         """A plan that was kept, ready for ReplayPlan."""
+
+    @_abc_1.abstractmethod
+    def RereadReports(
+        self,
+        request: _ingest_service_pb2.RereadReportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.RereadReportsResponse, _abc.Awaitable[_ingest_service_pb2.RereadReportsResponse]]:
+        """Reads kept raw files again with the readers of this release; what they say differently supersedes the old rows."""
+
+    @_abc_1.abstractmethod
+    def FetchReport(
+        self,
+        request: _ingest_service_pb2.FetchReportRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_ingest_service_pb2.FetchReportResponse], _abc.AsyncIterator[_ingest_service_pb2.FetchReportResponse]]:
+        """A kept raw file, as it was uploaded: to this the `report_id` and `location` of every stored number lead back."""
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -8,8 +8,10 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from tonnage.v1 import confidence_pb2 as _confidence_pb2
 from tonnage.v1 import finding_pb2 as _finding_pb2
 from tonnage.v1 import run_pb2 as _run_pb2
+from tonnage.v1 import simulation_pb2 as _simulation_pb2
 from tonnage.v1 import workload_pb2 as _workload_pb2
 import builtins as _builtins
 import sys
@@ -611,6 +613,8 @@ class Candidate(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     EVIDENCE_FIELD_NUMBER: _builtins.int
     FINDINGS_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    SIMULATION_FIELD_NUMBER: _builtins.int
     utilization_ratio: _builtins.float
     """U_total of one replica at the planned count, without reserve, 0 to 1 when it holds."""
     upper_bound: _builtins.bool
@@ -635,6 +639,14 @@ class Candidate(_message.Message):
     def evidence(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Evidence]: ...
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    @_builtins.property
+    def confidence(self) -> _confidence_pb2.CandidateConfidence:
+        """At depth CONFIDENCE and above."""
+
+    @_builtins.property
+    def simulation(self) -> _simulation_pb2.Simulation:
+        """At depth CHECKED, of the best three; without series."""
+
     def __init__(
         self,
         *,
@@ -650,10 +662,12 @@ class Candidate(_message.Message):
         origin: _finding_pb2.Origin.ValueType = ...,
         evidence: _abc.Iterable[_finding_pb2.Evidence] | None = ...,
         findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+        confidence: _confidence_pb2.CandidateConfidence | None = ...,
+        simulation: _simulation_pb2.Simulation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "cost", b"cost", "count", b"count", "reserve", b"reserve"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "configuration", b"configuration", "cost", b"cost", "count", b"count", "reserve", b"reserve", "simulation", b"simulation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumed_fields", b"assumed_fields", "bottleneck", b"bottleneck", "buckets", b"buckets", "configuration", b"configuration", "cost", b"cost", "count", b"count", "evidence", b"evidence", "findings", b"findings", "origin", b"origin", "reserve", b"reserve", "upper_bound", b"upper_bound", "utilization_ratio", b"utilization_ratio"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assumed_fields", b"assumed_fields", "bottleneck", b"bottleneck", "buckets", b"buckets", "confidence", b"confidence", "configuration", b"configuration", "cost", b"cost", "count", b"count", "evidence", b"evidence", "findings", b"findings", "origin", b"origin", "reserve", b"reserve", "simulation", b"simulation", "upper_bound", b"upper_bound", "utilization_ratio", b"utilization_ratio"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -711,6 +725,7 @@ class NormalizedPlanRequest(_message.Message):
     DEPTH_FIELD_NUMBER: _builtins.int
     AS_OF_DATE_FIELD_NUMBER: _builtins.int
     MAX_CANDIDATE_COUNT_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     policy: Global___CapacityPolicy.ValueType
     depth: Global___Depth.ValueType
@@ -722,6 +737,10 @@ class NormalizedPlanRequest(_message.Message):
     def workload(self) -> _workload_pb2.Workload: ...
     @_builtins.property
     def configuration(self) -> _run_pb2.Configuration: ...
+    @_builtins.property
+    def confidence(self) -> _confidence_pb2.ConfidenceOptions:
+        """Absent when nothing of it was stated."""
+
     def __init__(
         self,
         *,
@@ -732,10 +751,11 @@ class NormalizedPlanRequest(_message.Message):
         depth: Global___Depth.ValueType = ...,
         as_of_date: _builtins.str = ...,
         max_candidate_count: _builtins.int = ...,
+        confidence: _confidence_pb2.ConfidenceOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "workload", b"workload"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["confidence", b"confidence", "configuration", b"configuration", "workload", b"workload"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_date", b"as_of_date", "configuration", b"configuration", "depth", b"depth", "max_candidate_count", b"max_candidate_count", "namespace", b"namespace", "policy", b"policy", "workload", b"workload"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_date", b"as_of_date", "confidence", b"confidence", "configuration", b"configuration", "depth", b"depth", "max_candidate_count", b"max_candidate_count", "namespace", b"namespace", "policy", b"policy", "workload", b"workload"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,10 +8,12 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from tonnage.v1 import confidence_pb2 as _confidence_pb2
 from tonnage.v1 import finding_pb2 as _finding_pb2
 from tonnage.v1 import memory_pb2 as _memory_pb2
 from tonnage.v1 import plan_pb2 as _plan_pb2
 from tonnage.v1 import run_pb2 as _run_pb2
+from tonnage.v1 import simulation_pb2 as _simulation_pb2
 from tonnage.v1 import workload_pb2 as _workload_pb2
 import builtins as _builtins
 import sys
@@ -113,6 +115,7 @@ class PlanCapacityRequest(_message.Message):
     MIN_DATA_VERSION_FIELD_NUMBER: _builtins.int
     VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     MAX_CANDIDATE_COUNT_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     """Empty means "default"."""
     policy: _plan_pb2.CapacityPolicy.ValueType
@@ -131,6 +134,10 @@ class PlanCapacityRequest(_message.Message):
     def configuration(self) -> _run_pb2.Configuration:
         """Fields stated must match; absent plans every candidate in the store."""
 
+    @_builtins.property
+    def confidence(self) -> _confidence_pb2.ConfidenceOptions:
+        """How unsure the figures are and what errors cost; for depth CONFIDENCE and above."""
+
     def __init__(
         self,
         *,
@@ -143,10 +150,11 @@ class PlanCapacityRequest(_message.Message):
         min_data_version: _builtins.int | None = ...,
         validate_only: _builtins.bool = ...,
         max_candidate_count: _builtins.int = ...,
+        confidence: _confidence_pb2.ConfidenceOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version", "configuration", b"configuration", "min_data_version", b"min_data_version", "workload", b"workload"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version", "confidence", b"confidence", "configuration", b"configuration", "min_data_version", b"min_data_version", "workload", b"workload"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version", "as_of_date", b"as_of_date", "configuration", b"configuration", "depth", b"depth", "max_candidate_count", b"max_candidate_count", "min_data_version", b"min_data_version", "namespace", b"namespace", "policy", b"policy", "validate_only", b"validate_only", "workload", b"workload"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version", "as_of_date", b"as_of_date", "confidence", b"confidence", "configuration", b"configuration", "depth", b"depth", "max_candidate_count", b"max_candidate_count", "min_data_version", b"min_data_version", "namespace", b"namespace", "policy", b"policy", "validate_only", b"validate_only", "workload", b"workload"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__min_data_version: _TypeAlias = _typing.Literal["min_data_version"]  # noqa: Y015
     _WhichOneofArgType__min_data_version: _TypeAlias = _typing.Literal["_min_data_version", b"_min_data_version"]  # noqa: Y015
@@ -970,3 +978,140 @@ class ReplayPlanResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReplayPlanResponse: _TypeAlias = ReplayPlanResponse  # noqa: Y015
+
+@_typing.final
+class SimulatePlanRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    SCENARIOS_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    DURATION_S_FIELD_NUMBER: _builtins.int
+    ARRIVAL_CV_FIELD_NUMBER: _builtins.int
+    WORK_CV_FIELD_NUMBER: _builtins.int
+    FINGERPRINT_FIELD_NUMBER: _builtins.int
+    seed: _builtins.int
+    """Not below 0; absent means 0."""
+    duration_s: _builtins.float
+    """Seconds judged of a steady load, above 0; absent means as long as it takes to see some 20,000 requests."""
+    arrival_cv: _builtins.float
+    """Standard deviation / mean of the gaps between arrivals, 0 to 10; absent means 1, Poisson."""
+    work_cv: _builtins.float
+    """Standard deviation / mean of the work of requests, 0 to 10; absent means as the measured e2e times show."""
+    fingerprint: _builtins.str
+    """The candidate; empty means the best."""
+    @_builtins.property
+    def request(self) -> Global___PlanCapacityRequest:
+        """Planned now."""
+
+    @_builtins.property
+    def plan(self) -> _plan_pb2.Plan:
+        """As PlanCapacity gave it, whole; planned again from what it holds."""
+
+    @_builtins.property
+    def scenarios(self) -> _containers.RepeatedCompositeFieldContainer[_simulation_pb2.SimulationScenario]:
+        """Empty means the steady peak alone; 16 at most."""
+
+    def __init__(
+        self,
+        *,
+        request: Global___PlanCapacityRequest | None = ...,
+        plan: _plan_pb2.Plan | None = ...,
+        scenarios: _abc.Iterable[_simulation_pb2.SimulationScenario] | None = ...,
+        seed: _builtins.int | None = ...,
+        duration_s: _builtins.float | None = ...,
+        arrival_cv: _builtins.float | None = ...,
+        work_cv: _builtins.float | None = ...,
+        fingerprint: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_arrival_cv", b"_arrival_cv", "_duration_s", b"_duration_s", "_seed", b"_seed", "_work_cv", b"_work_cv", "arrival_cv", b"arrival_cv", "duration_s", b"duration_s", "plan", b"plan", "request", b"request", "seed", b"seed", "subject", b"subject", "work_cv", b"work_cv"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_arrival_cv", b"_arrival_cv", "_duration_s", b"_duration_s", "_seed", b"_seed", "_work_cv", b"_work_cv", "arrival_cv", b"arrival_cv", "duration_s", b"duration_s", "fingerprint", b"fingerprint", "plan", b"plan", "request", b"request", "scenarios", b"scenarios", "seed", b"seed", "subject", b"subject", "work_cv", b"work_cv"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__arrival_cv: _TypeAlias = _typing.Literal["arrival_cv"]  # noqa: Y015
+    _WhichOneofArgType__arrival_cv: _TypeAlias = _typing.Literal["_arrival_cv", b"_arrival_cv"]  # noqa: Y015
+    _WhichOneofReturnType__duration_s: _TypeAlias = _typing.Literal["duration_s"]  # noqa: Y015
+    _WhichOneofArgType__duration_s: _TypeAlias = _typing.Literal["_duration_s", b"_duration_s"]  # noqa: Y015
+    _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
+    _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
+    _WhichOneofReturnType__work_cv: _TypeAlias = _typing.Literal["work_cv"]  # noqa: Y015
+    _WhichOneofArgType__work_cv: _TypeAlias = _typing.Literal["_work_cv", b"_work_cv"]  # noqa: Y015
+    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["request", "plan"]  # noqa: Y015
+    _WhichOneofArgType_subject: _TypeAlias = _typing.Literal["subject", b"subject"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__arrival_cv) -> _WhichOneofReturnType__arrival_cv | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__duration_s) -> _WhichOneofReturnType__duration_s | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seed) -> _WhichOneofReturnType__seed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__work_cv) -> _WhichOneofReturnType__work_cv | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_subject) -> _WhichOneofReturnType_subject | None: ...
+
+Global___SimulatePlanRequest: _TypeAlias = SimulatePlanRequest  # noqa: Y015
+
+@_typing.final
+class SimulatePlanResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROGRESS_RATIO_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    progress_ratio: _builtins.float
+    """Share done, 0 to 1."""
+    @_builtins.property
+    def result(self) -> Global___SimulatePlanResult:
+        """The last message."""
+
+    def __init__(
+        self,
+        *,
+        progress_ratio: _builtins.float = ...,
+        result: Global___SimulatePlanResult | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "progress_ratio", b"progress_ratio", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "progress_ratio", b"progress_ratio", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["progress_ratio", "result"]  # noqa: Y015
+    _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
+
+Global___SimulatePlanResponse: _TypeAlias = SimulatePlanResponse  # noqa: Y015
+
+@_typing.final
+class SimulatePlanResult(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIMULATION_FIELD_NUMBER: _builtins.int
+    CONFIGURATION_FIELD_NUMBER: _builtins.int
+    PLAN_ID_FIELD_NUMBER: _builtins.int
+    DATA_VERSION_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    plan_id: _builtins.str
+    data_version: _builtins.int
+    @_builtins.property
+    def simulation(self) -> _simulation_pb2.Simulation:
+        """Absent when no candidate serves the workload; `findings` say why."""
+
+    @_builtins.property
+    def configuration(self) -> _run_pb2.Configuration: ...
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_finding_pb2.Finding]: ...
+    def __init__(
+        self,
+        *,
+        simulation: _simulation_pb2.Simulation | None = ...,
+        configuration: _run_pb2.Configuration | None = ...,
+        plan_id: _builtins.str = ...,
+        data_version: _builtins.int = ...,
+        findings: _abc.Iterable[_finding_pb2.Finding] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "simulation", b"simulation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["configuration", b"configuration", "data_version", b"data_version", "findings", b"findings", "plan_id", b"plan_id", "simulation", b"simulation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SimulatePlanResult: _TypeAlias = SimulatePlanResult  # noqa: Y015

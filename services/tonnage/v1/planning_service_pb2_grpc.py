@@ -75,6 +75,11 @@ class PlanningServiceStub(object):
                 request_serializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.SerializeToString,
                 response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.FromString,
                 _registered_method=True)
+        self.SimulatePlan = channel.unary_stream(
+                '/tonnage.v1.PlanningService/SimulatePlan',
+                request_serializer=tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanRequest.SerializeToString,
+                response_deserializer=tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanResponse.FromString,
+                _registered_method=True)
 
 
 class PlanningServiceServicer(object):
@@ -137,6 +142,13 @@ class PlanningServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SimulatePlan(self, request, context):
+        """Puts a planned count through seeded traffic: progress, then the result. Closing the stream stops it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlanningServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +191,11 @@ def add_PlanningServiceServicer_to_server(servicer, server):
                     servicer.ReplayPlan,
                     request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.FromString,
                     response_serializer=tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.SerializeToString,
+            ),
+            'SimulatePlan': grpc.unary_stream_rpc_method_handler(
+                    servicer.SimulatePlan,
+                    request_deserializer=tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanRequest.FromString,
+                    response_serializer=tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +415,33 @@ class PlanningService(object):
             '/tonnage.v1.PlanningService/ReplayPlan',
             tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanRequest.SerializeToString,
             tonnage_dot_v1_dot_planning__service__pb2.ReplayPlanResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SimulatePlan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/tonnage.v1.PlanningService/SimulatePlan',
+            tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanRequest.SerializeToString,
+            tonnage_dot_v1_dot_planning__service__pb2.SimulatePlanResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,8 @@ class PlanningServiceStub:
     """Says what differs between two plans, in what was asked and in what was answered."""
     ReplayPlan: _grpc.UnaryUnaryMultiCallable[_planning_service_pb2.ReplayPlanRequest, _planning_service_pb2.ReplayPlanResponse]
     """Computes a kept plan again from what it holds, with this release."""
+    SimulatePlan: _grpc.UnaryStreamMultiCallable[_planning_service_pb2.SimulatePlanRequest, _planning_service_pb2.SimulatePlanResponse]
+    """Puts a planned count through seeded traffic: progress, then the result. Closing the stream stops it."""
 
 @_typing.type_check_only
 class PlanningServiceAsyncStub(PlanningServiceStub):
@@ -71,6 +73,8 @@ class PlanningServiceAsyncStub(PlanningServiceStub):
     """Says what differs between two plans, in what was asked and in what was answered."""
     ReplayPlan: _aio.UnaryUnaryMultiCallable[_planning_service_pb2.ReplayPlanRequest, _planning_service_pb2.ReplayPlanResponse]  # type: ignore[assignment]
     """Computes a kept plan again from what it holds, with this release."""
+    SimulatePlan: _aio.UnaryStreamMultiCallable[_planning_service_pb2.SimulatePlanRequest, _planning_service_pb2.SimulatePlanResponse]  # type: ignore[assignment]
+    """Puts a planned count through seeded traffic: progress, then the result. Closing the stream stops it."""
 
 class PlanningServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers how many servers a workload needs."""
@@ -138,5 +142,13 @@ class PlanningServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_planning_service_pb2.ReplayPlanResponse, _abc.Awaitable[_planning_service_pb2.ReplayPlanResponse]]:
         """Computes a kept plan again from what it holds, with this release."""
+
+    @_abc_1.abstractmethod
+    def SimulatePlan(
+        self,
+        request: _planning_service_pb2.SimulatePlanRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_planning_service_pb2.SimulatePlanResponse], _abc.AsyncIterator[_planning_service_pb2.SimulatePlanResponse]]:
+        """Puts a planned count through seeded traffic: progress, then the result. Closing the stream stops it."""
 
 def add_PlanningServiceServicer_to_server(servicer: PlanningServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

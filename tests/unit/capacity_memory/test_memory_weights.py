@@ -84,6 +84,13 @@ def test_an_inventory_smaller_than_its_parts_is_refused() -> None:
         fit(a_question(inventory=WeightInventory(total_bytes=10, expert_bytes=20)))
 
 
+def test_one_file_of_many_is_not_taken_for_the_model() -> None:
+    ends = 2 * 128_256 * 4096 * 2
+    one_file = WeightInventory(total_bytes=ends // 2, embedding_bytes=ends // 2, source="model-00001-of-00004")
+    with pytest.raises(InvalidInput, match="all files of the checkpoint"):
+        fit(a_question(inventory=one_file))
+
+
 def test_the_width_of_a_shape_that_states_none_balances_the_total() -> None:
     whole = a_shape(total_parameter_count=None)
     count = parts(whole).text_count

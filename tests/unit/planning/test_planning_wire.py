@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tonnage.planning.wire import Frame, RepeatCache
+from tonnage.planning.wire import Frame, Key, RepeatCache
 
 
-def key(name: bytes, version: int = 1) -> tuple[str, bytes, int, str]:
+def key(name: bytes, version: int = 1) -> Key:
     """Return the key of one request."""
-    return ("PlanCapacity", name, version, "2026-11-30")
+    return ("PlanCapacity", name, version, "2026-11-30", None)
 
 
 def test_an_answer_is_found_under_its_own_request_version_and_day_alone() -> None:
@@ -18,7 +18,7 @@ def test_an_answer_is_found_under_its_own_request_version_and_day_alone() -> Non
     assert found.data == b"answer"
     assert cache.get(key(b"b")) is None
     assert cache.get(key(b"a", version=2)) is None
-    assert cache.get((*key(b"a")[:3], "2026-12-01")) is None
+    assert cache.get((*key(b"a")[:3], "2026-12-01", None)) is None
 
 
 def test_the_least_recently_used_answer_goes_first() -> None:

@@ -1,24 +1,33 @@
-"""The bearer check."""
+"""Who is let in: the shared token, and what its file may hold."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tonnage.access import ANYBODY, Identity
 from tonnage.errors import InvalidInput, Unauthenticated
 from tonnage.rpc.auth import BearerCheck
+from tonnage.rpc.guard import Guard
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN = "0123456789abcdef"  # noqa: S105 -- made up for the test
 METHOD = "/tonnage.v1.IngestService/IngestReport"
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+
+
+def admitted(method: str, metadata: list[tuple[str, str | bytes]], guard: Guard | None = None) -> Identity:
+    """Return who is let in."""
+    return asyncio.run((guard or Guard(shared=BearerCheck(TOKEN))).admit(method, metadata))
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_token_lets_a_call_pass(scheme: str) -> None:
-    BearerCheck(TOKEN).check(METHOD, [("x", "y"), ("authorization", f"{scheme} {TOKEN}")])
+def test_the_token_lets_a_call_pass_with_all_rights(scheme: str) -> None:
+    assert admitted(METHOD, [("x", "y"), ("authorization", f"{scheme} {TOKEN}")]) is ANYBODY
 
 
 @pytest.mark.parametrize(
@@ -32,25 +41,33 @@ def test_the_token_lets_a_call_pass(scheme: str) -> None:
         "Bearer ",
         "Bearer é",
         f"Bearer  {TOKEN}",
+        b"Bearer \xff",
+        "Bearer a.b.c",
     ],
 )
-def test_anything_else_is_refused(value: str) -> None:
+def test_anything_else_is_refused(value: str | bytes) -> None:
     with pytest.raises(Unauthenticated):
-        BearerCheck(TOKEN).check(METHOD, [("authorization", value)])
+        admitted(METHOD, [("authorization", value)])
 
 
 def test_a_call_without_a_token_is_told_what_to_send() -> None:
     with pytest.raises(Unauthenticated, match="authorization: Bearer"):
-        BearerCheck(TOKEN).check(METHOD, [])
+        admitted(METHOD, [])
 
 
 def test_health_needs_no_token() -> None:
-    BearerCheck(TOKEN).check("/grpc.health.v1.Health/Check", [])
+    assert admitted("/grpc.health.v1.Health/Check", []) is ANYBODY
 
 
 def test_a_name_that_only_begins_like_health_needs_one() -> None:
     with pytest.raises(Unauthenticated):
-        BearerCheck(TOKEN).check("/grpc.health.v1.HealthFake/Check", [])
+        admitted("/grpc.health.v1.HealthFake/Check", [])
+
+
+def test_reflection_needs_a_token_unless_it_is_open() -> None:
+    with pytest.raises(Unauthenticated):
+        admitted(REFLECTION, [])
+    assert admitted(REFLECTION, [], Guard(shared=BearerCheck(TOKEN), reflection="open")) is ANYBODY
 
 
 def test_white_space_around_the_token_of_a_file_is_dropped(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from builders_rpc import Lines, error_info, status_of_call, violations
 
 from tonnage.errors import InvalidInput, NotStored
 from tonnage.rpc.auth import BearerCheck
+from tonnage.rpc.guard import Guard
 from tonnage.rpc.server import ServerOptions, Service, start
 from tonnage.v1 import planning_service_pb2 as pb
 from tonnage.v1.planning_service_pb2_grpc import (
@@ -193,7 +194,7 @@ def test_a_request_beyond_the_limit_is_refused_with_its_size() -> None:
 
 
 def test_a_call_without_the_token_is_not_answered() -> None:
-    error = talk(fail("invalid"), bearer=BearerCheck(TOKEN))
+    error = talk(fail("invalid"), guard=Guard(shared=BearerCheck(TOKEN)))
     assert error.code() is grpc.StatusCode.UNAUTHENTICATED
     assert error_info(error).reason == "UNAUTHENTICATED"
 
@@ -201,7 +202,9 @@ def test_a_call_without_the_token_is_not_answered() -> None:
 def test_a_call_with_the_token_is_answered() -> None:
     metadata = (("authorization", f"Bearer {TOKEN}"),)
     request = pb.EstimateServerCountRequest()
-    answer = talk(lambda stub: stub.EstimateServerCount(request, metadata=metadata), bearer=BearerCheck(TOKEN))
+    answer = talk(
+        lambda stub: stub.EstimateServerCount(request, metadata=metadata), guard=Guard(shared=BearerCheck(TOKEN))
+    )
     assert answer.impossible is True
 
 

@@ -18,7 +18,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tonnage.errors import InvalidInput
-from tonnage.rpc.server import ServerOptions, Service, Tls, start
+from tonnage.rpc.server import ServerOptions, Service, start
+from tonnage.rpc.tls import Tls
 from tonnage.v1 import ingest_service_pb2 as pb
 from tonnage.v1.ingest_service_pb2_grpc import (
     IngestServiceServicer,
@@ -198,6 +199,6 @@ def test_a_client_authority_makes_client_certificates_required(tls: Tls, tmp_pat
 def test_a_pem_file_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("hello")
     with pytest.raises(InvalidInput, match="tls_key_file: holds no PEM block"):
-        Tls(cert_file=tmp_path / "x", key_file=tmp_path / "x").credentials()
+        Tls(cert_file=tmp_path / "x", key_file=tmp_path / "x").credentials(Lines())
     with pytest.raises(InvalidInput, match="tls_client_ca_file: cannot be read"):
-        Tls(cert_file=tmp_path / "x", key_file=tmp_path / "x", client_ca_file=tmp_path / "none").credentials()
+        Tls(cert_file=tmp_path / "x", key_file=tmp_path / "x", client_ca_file=tmp_path / "none").credentials(Lines())

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from tonnage.capacity.memory.checkpoint import only_total, refuse_partial
 from tonnage.capacity.memory.parameters import Parts, likely_total, parts, sliding_kv_heads
 from tonnage.errors import InvalidInput
 
@@ -198,10 +199,6 @@ def _from_inventory(found: WeightInventory) -> _Bytes:
     )
 
 
-def _only_total(found: WeightInventory) -> bool:
-    return not (found.embedding_bytes or found.expert_bytes or found.replicated_bytes or found.tower_bytes)
-
-
 def _scaled(whole: _Bytes, total: int) -> _Bytes:
     """Return the counted parts with all but ends and towers scaled to a known total."""
     fixed = whole.embedding + whole.head + whole.tower
@@ -261,11 +258,13 @@ def rank_weights(question: MemoryQuestion, kind: WeightFormat, beside: tuple[tup
         return _declared_rate(question, declared.bytes_per_parameter, split)
     count = parts(shape)
     counted = count.ends_count > 0 and (count.linear_count > 0 or count.stated_total is not None)
-    if question.inventory is not None and counted and _only_total(question.inventory):
+    if question.inventory is not None and counted and only_total(question.inventory):
         whole = _scaled(_from_parts(question, count, kind), question.inventory.total_bytes)
     elif question.inventory is not None:
         whole = _from_inventory(question.inventory)
         whole = replace(whole, tower=0.0) if question.language_only else whole
+        if counted:
+            refuse_partial(question.inventory, count.text_count)
     elif shape.unquantized_parameter_count is not None or not counted:
         whole = _from_total(shape, kind)
     else:

@@ -2,16 +2,21 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from rich.console import RenderableType
 from typer import Argument, Option
 
 from tonnage.cli import kit
 from tonnage.cli.exits import Exit
+from tonnage.cli.flags.asking import Ingest
+from tonnage.cli.output import table, word
 from tonnage.cli.processes.site import Site
+from tonnage.client import messages
 
 app = kit.new_app("Look after a data folder: check, back up, restore, migrate, export.")
 _DATA = Path("tonnage-data")
@@ -98,6 +103,45 @@ def export(
     chosen = [] if namespace is None else [f"--namespace={namespace}"]
     retired = ["--include-retired"] if include_retired else []
     return _run("export", flags, "--format", file_format, *chosen, *retired, str(destination.absolute()))
+
+
+@kit.command(app)
+def reread(
+    *,
+    reports: Annotated[list[str] | None, Argument(help="Report ids; every kept file when left out.")] = None,
+    namespace: Annotated[str, Option(help="Whose files; empty means default.")] = "",
+    dry_run: Annotated[bool, Option("--dry-run", help="Read and tell, and change nothing.")] = False,
+    by: Annotated[str, Option(help="Who asks; kept with the events.")] = "",
+    asking: Ingest,
+) -> int:
+    """Read kept raw files again with the readers of the running ingest server.
+
+    A file that says something else than what is stored gets new rows, and the old ones are superseded; the rest is
+    left as it is, so the same command again changes nothing.
+    """
+    request = messages.RereadReportsRequest(
+        namespace=namespace, report_ids=reports or [], validate_only=dry_run, reread_by=by
+    )
+    found = messages.RereadReportsResponse()
+    with asking.client() as client:
+        while True:
+            page = client.reread_reports(request)
+            found.reports.extend(page.reports)
+            found.data_version = page.data_version
+            if not page.next_page_token:
+                break
+            request.page_token = page.next_page_token
+    kit.show(found, as_json=asking.as_json, parts=lambda: _reread(found))
+    return Exit.OK
+
+
+def _reread(found: messages.RereadReportsResponse) -> Iterator[RenderableType]:
+    rows = [
+        (item.report_id[:12], item.filename, word(messages.RereadOutcome, item.outcome), item.format, item.reason)
+        for item in found.reports
+    ]
+    yield table("", ("report", "file", "outcome", "read as", "why"), rows)
+    yield f"{len(rows)} files read; data version {found.data_version}"
 
 
 def _run(work: str, flags: StoreFlags, *words: str) -> int:

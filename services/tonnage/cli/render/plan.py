@@ -8,6 +8,7 @@ from rich.text import Text
 
 from tonnage.cli.output import clean, facts, field, number, percent, table, word
 from tonnage.cli.render import words
+from tonnage.cli.render.confidence import confidence
 from tonnage.cli.render.findings import evidence, findings
 from tonnage.client import messages
 
@@ -79,6 +80,7 @@ def demand_line(demand: messages.DemandSummary) -> str:
 def _candidate(item: messages.Candidate, position: int) -> Iterator[RenderableType]:
     yield Text(f"{position + 1}. {words.configuration(item.configuration)}", style="bold")
     yield facts(_why(item))
+    yield from confidence(item)
     yield from evidence(item.evidence)
     yield from findings(item.findings, "Findings of this configuration")
 

@@ -20,6 +20,7 @@ _NOT_NEGATIVE: Final = (
     "completed_count",
     "failed_count",
 )
+_LARGEST_COUNT: Final = 2**53
 _POSITIVE: Final = ("concurrency", "offered_requests_per_s", "duration_s")
 
 
@@ -40,13 +41,15 @@ def fault(value: float | None, name: str, *, zero_is_fine: bool) -> Finding | No
     """Return the finding on a value that cannot be, or None."""
     if value is None:
         return None
-    if not math.isfinite(value):
+    if not _is_finite(value):
         return warning(
             "NON_FINITE_STATISTIC",
-            f"{name} is {value}, which measures nothing",
+            f"{name} is {_shown(value)}, which measures nothing",
             path=name,
             remedy="measure again, or update the load tool",
         )
+    if name.endswith("_count") and value > _LARGEST_COUNT:
+        return warning("IMPOSSIBLE_STATISTIC", f"{name} is {value:g}, more than can be counted", path=name)
     if value < 0 or (value == 0 and not zero_is_fine):
         meaning = "negative" if value < 0 else "zero, which load tools write when nothing was measured"
         return warning(
@@ -56,6 +59,21 @@ def fault(value: float | None, name: str, *, zero_is_fine: bool) -> Finding | No
             remedy="measure again, or update the load tool",
         )
     return None
+
+
+def _shown(value: float) -> str:
+    try:
+        return str(float(value))
+    except OverflowError:
+        return "beyond any number"
+
+
+def _is_finite(value: float) -> bool:
+    """Tell whether a number is one a double holds; a reader may have counted beyond."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _checked_work(work: Work) -> tuple[Work, list[Finding]]:

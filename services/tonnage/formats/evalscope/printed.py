@@ -31,7 +31,7 @@ def overview_levels(lines: list[str]) -> tuple[str | None, list[Level]]:
     for line in lines:
         section = next((name for title, name in _SECTIONS.items() if title in line), section)
         for row in box_rows([line]):
-            if row[0] == "Model":
+            if row[0] == "Model" and len(row) > 1:
                 model = as_text(row[1])
             elif row[0].startswith("Conc"):
                 header = row

@@ -166,10 +166,13 @@ def scaled(value: float | None, factor: float) -> float | None:
 
 
 def ratio(value: float | None, by: float | None) -> float | None:
-    """Return value / by, or None where either is unknown or the divisor is not above 0."""
+    """Return value / by, or None where either is unknown or the divisor is not above 0; infinite beyond a double."""
     if value is None or by is None or not by > 0:
         return None
-    return value / by
+    try:
+        return value / by
+    except OverflowError:
+        return math.inf
 
 
 def product(value: float | None, by: float | None) -> float | None:

@@ -84,7 +84,7 @@ def levels_of(table: pa.Table, kinds: Sequence[str], starts: Integers, first_row
     held["has_telemetry"] = _any_stated(held, table_columns.TELEMETRY, table.num_rows)
     levels = Levels(held, table.num_rows, [], np.ones(table.num_rows, dtype=np.bool_))
     texts = _linted(levels)
-    held["tenants"], held["location"] = (_constant(text, table.num_rows) for text in (_NO_FINDINGS, ""))
+    held["tenants"], held["location"] = (constant(text, table.num_rows) for text in (_NO_FINDINGS, ""))
     held["findings"] = texts
     held["usable"] = pa.array(levels.usable)
     return levels
@@ -127,7 +127,8 @@ def _any_stated(held: dict[str, pa.Array], names: Sequence[str], row_count: int)
     return pa.array(found)
 
 
-def _constant(text: str, row_count: int) -> pa.Array:
+def constant(text: str, row_count: int) -> pa.Array:
+    """Return a column of one text."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(row_count, dtype=np.int32)), pa.array([text]))
 
 

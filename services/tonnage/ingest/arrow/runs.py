@@ -92,7 +92,7 @@ class Runs:
                 for head, is_counted in zip(heads, counted.tolist(), strict=True)
             ],
         }
-        runs = self._runs_table(heads, own_columns)
+        runs = self.table(heads, own_columns)
         told = tuple(
             BulkRun(
                 run_id=run_id,
@@ -111,7 +111,7 @@ class Runs:
             for head, is_counted in zip(heads, counted.tolist(), strict=True)
             for finding in head.findings(is_counted=is_counted)
         ]
-        points = _points_table(runs, levels, sums, sizes)
+        points = points_table(runs, levels, sums, sizes)
         return Part(runs, points, told, findings + levels.findings)
 
     def _heads_of(self, table: pa.Table, starts: Integers, first_row: int) -> tuple[list[Head], list[tuple[Any, Any]]]:
@@ -133,7 +133,7 @@ class Runs:
                 checks.name("sweep_id", sweep)
         return heads, list(zip(sweeps, dates, strict=True))
 
-    def _runs_table(self, heads: Sequence[Head], own: dict[str, list[Any]]) -> pa.Table:
+    def table(self, heads: Sequence[Head], own: dict[str, list[Any]]) -> pa.Table:
         """Return the rows of ``runs``: what many share by dictionary, what each has for itself as it is."""
         distinct = list(dict.fromkeys(map(id, heads)))
         number = {key: position for position, key in enumerate(distinct)}
@@ -162,10 +162,10 @@ class Runs:
             "state_origin": run.state_origin,
             "replicas_under_test": run.replicas_under_test,
             "ordinal": 0,
-            "filename": "",
+            "filename": run.filename,
             "labels": compact(run.conditions.labels),
-            "ingested_by": self._request.ingested_by,
-            "ci_job": self._request.ci_job,
+            "ingested_by": run.ingested_by if self._request.ingested_by is None else self._request.ingested_by,
+            "ci_job": run.ci_job if self._request.ci_job is None else self._request.ci_job,
         }
 
 
@@ -215,7 +215,7 @@ def _missing_lengths(sums: WorkSums) -> tuple[str, ...]:
     return tuple(name for name in _LENGTHS.get(sums.kind, ()) if name not in held)
 
 
-def _points_table(runs: pa.Table, levels: Levels, sums: Sequence[WorkSums], sizes: Integers) -> pa.Table:
+def points_table(runs: pa.Table, levels: Levels, sums: Sequence[WorkSums], sizes: Integers) -> pa.Table:
     """Return the rows of ``points``: the run's columns by dictionary, the level's as they are."""
     run_of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.int32())
     buckets = [bucket_of(item.mean()) for item in sums]

@@ -9,8 +9,10 @@ from tonnage.domain.plan import CapacityPolicy, Depth, PlanRequest
 from tonnage.errors import InvalidInput, at
 from tonnage.planning.codec import enums
 from tonnage.planning.codec.capacity import encode_breakdown, encode_bucket_capacity, encode_cost, encode_count
+from tonnage.planning.codec.confidence import decode_options, encode_confidence, encode_options
 from tonnage.planning.codec.demand import encode_summary
 from tonnage.planning.codec.presence import day, member, namespace
+from tonnage.planning.codec.simulation import encode_simulation
 from tonnage.planning.codec.workload import decode_workload, encode_workload
 from tonnage.rpc.codec.configuration import decode_configuration, encode_configuration
 from tonnage.rpc.codec.finding import encode_evidence, encode_finding, encode_origin
@@ -33,11 +35,14 @@ def decode_plan_request(message: planning_service_pb2.PlanCapacityRequest, today
         workload = decode_workload(message.workload)
     with at("configuration"):
         configuration, fingerprint = decode_configuration(message.configuration)
+    with at("confidence"):
+        confidence = decode_options(message.confidence)
     return PlanRequest(
         namespace=namespace(message.namespace),
         workload=workload,
         configuration=configuration,
         fingerprint=fingerprint,
+        confidence=confidence,
         policy=decode_policy(message.policy),
         depth=_depth(message.depth),
         as_of_date=day("as_of_date", message.as_of_date) if message.as_of_date else today,
@@ -51,11 +56,14 @@ def decode_normalized(message: plan_pb2.NormalizedPlanRequest) -> PlanRequest:
         workload = decode_workload(message.workload)
     with at("configuration"):
         configuration, fingerprint = decode_configuration(message.configuration)
+    with at("confidence"):
+        confidence = decode_options(message.confidence)
     return PlanRequest(
         namespace=namespace(message.namespace),
         workload=workload,
         configuration=configuration,
         fingerprint=fingerprint,
+        confidence=confidence,
         policy=member(enums.POLICY, message.policy, "policy"),
         depth=member(enums.DEPTH, message.depth, "depth"),
         as_of_date=day("as_of_date", message.as_of_date),
@@ -91,6 +99,7 @@ def encode_normalized(request: PlanRequest) -> plan_pb2.NormalizedPlanRequest:
         depth=enums.DEPTH_NUMBER[request.depth],
         as_of_date=request.as_of_date,
         max_candidate_count=request.max_candidate_count,
+        confidence=encode_options(request.confidence),
     )
 
 
@@ -123,6 +132,8 @@ def encode_candidate(candidate: Candidate) -> plan_pb2.Candidate:
         origin=encode_origin(candidate.origin),
         evidence=[encode_evidence(item) for item in candidate.evidence],
         findings=[encode_finding(item) for item in candidate.findings],
+        confidence=encode_confidence(candidate.confidence),
+        simulation=encode_simulation(candidate.simulation),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from tonnage import checks
+from tonnage import access, checks
 from tonnage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -85,8 +85,10 @@ def day(path: str, value: str) -> str:
 
 
 def namespace(value: str) -> str:
-    """Return the namespace a request means; empty means "default"."""
+    """Return the namespace a request means, "default" for none; raise ``PermissionDenied`` for one not seen."""
     checks.name("namespace", value)
     if "/" in value:
         raise InvalidInput.field("namespace", value, "holds a slash", "give the namespace's name alone")
-    return value or "default"
+    meant = value or "default"
+    access.require(meant)
+    return meant

@@ -13,21 +13,24 @@ from tonnage.planning.codec import explore as explore_codec
 from tonnage.planning.codec import memory as memory_codec
 from tonnage.planning.codec import plan as plan_codec
 from tonnage.planning.codec import replay as replay_codec
+from tonnage.planning.codec import simulation as simulation_codec
 from tonnage.planning.codec import sizing as sizing_codec
 from tonnage.planning.codec.presence import chosen, optional
-from tonnage.planning.usecase import explore, fit, plan, replay, servers, utilization
+from tonnage.planning.usecase import explore, fit, plan, replay, servers, simulate, utilization
 from tonnage.rpc.codec.run import encode_run
 from tonnage.v1 import planning_service_pb2 as pb
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Generator, Iterator
 
     import grpc.aio
 
+    from tonnage.domain.simulation import Simulation
     from tonnage.planning.codec.evidence import RunMessages
     from tonnage.planning.desk import Desk
     from tonnage.planning.usecase.explore import Point
     from tonnage.planning.usecase.plan import Prepared
+    from tonnage.planning.usecase.simulate import Subject
     from tonnage.store.base import Snapshot
     from tonnage.v1 import plan_pb2
 
@@ -43,6 +46,7 @@ class PlanningServicer:
     def __init__(self, desk: Desk, runs: RunMessages) -> None:
         self._desk = desk
         self._runs = runs
+        self._simulations = simulate.Seats()
 
     async def PlanCapacity(self, request: pb.PlanCapacityRequest, context: Context) -> pb.PlanCapacityResponse:  # noqa: N802 -- the name in the proto
         """Size one workload."""
@@ -108,6 +112,41 @@ class PlanningServicer:
             for message in batch:
                 yield message
 
+    async def SimulatePlan(  # noqa: N802 -- the name in the proto
+        self, request: pb.SimulatePlanRequest, context: Context
+    ) -> AsyncIterator[pb.SimulatePlanResponse]:
+        """Simulate a planned count; a caller that goes away stops it within some milliseconds."""
+        kind = chosen(request, "subject", "request", "give request or plan")
+        asked = simulation_codec.decode_simulation(request)
+        with self._simulations:
+            subject = await (self._planned_now(request, context) if kind == "request" else self._kept_plan(request))
+            steps = simulate.steps(subject, asked)
+            while True:
+                share, found = await self._desk.run(partial(_next_step, steps))
+                if share is None:
+                    yield simulation_codec.encode_result(subject, found)
+                    return
+                yield simulation_codec.encode_progress(share)
+
+    async def _planned_now(self, request: pb.SimulatePlanRequest, context: Context) -> Subject:
+        with at("request"):
+            asked = plan_codec.decode_plan_request(request.request, self._desk.today())
+            snapshot = await self._desk.snapshot(optional(request.request, "min_data_version"), context)
+            prepared = plan.prepare(asked, snapshot, self._desk.book)
+        book, release = self._desk.book, self._desk.release
+        return await self._desk.run(
+            partial(simulate.of_request, prepared, snapshot, book, release, request.fingerprint)
+        )
+
+    async def _kept_plan(self, request: pb.SimulatePlanRequest) -> Subject:
+        def found() -> Subject:
+            whole = comparison.kept_plan(request.plan, "plan")
+            with at("plan"):
+                kept = replay_codec.decode_kept(whole)
+            return simulate.of_kept(kept, self._desk.release, request.fingerprint)
+
+        return await self._desk.run(found)
+
     async def ComparePlans(self, request: pb.ComparePlansRequest, context: Context) -> pb.ComparePlansResponse:  # noqa: N802 -- the name in the proto
         """Say what differs between two plans."""
         chosen(request, "before", "before_request", "give before_plan or before_request")
@@ -138,6 +177,14 @@ class PlanningServicer:
         planned = replay.replay(kept, self._desk.release)
         again = plan_codec.encode_plan(planned.plan, [encode_run(run) for run in planned.evidence_runs])
         return replay_codec.encode_replay(request.plan, again, kept)
+
+
+def _next_step(steps: Generator[float, None, Simulation | None]) -> tuple[float | None, Simulation | None]:
+    """Return the share done after the next step, or what was found."""
+    try:
+        return next(steps), None
+    except StopIteration as end:
+        return None, end.value
 
 
 def _next_points(points: Iterator[Point]) -> list[pb.ExplorePlansResponse]:

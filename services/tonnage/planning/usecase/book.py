@@ -7,6 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tonnage import access
 from tonnage.capacity.curves import curve_of
 from tonnage.capacity.planner import CandidateCurves, SweepCurve
 
@@ -72,6 +73,7 @@ class CurveBook:
 
     def of_model(self, snapshot: Snapshot, namespace: str, model: str | None) -> tuple[ConfigurationFacts, ...]:
         """Return the configurations of one model, by fingerprint."""
+        access.require(namespace)  # what is kept here never passes the store's own check
         key = (namespace, snapshot.data_version)
         with self._lock:
             index = self._by_model.get(key)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tonnage import catalog
 from tonnage.capacity.memory.dtypes import cache_format
 from tonnage.capacity.memory.layout import Split, layout
-from tonnage.errors import AmbiguousName, InvalidInput, at
+from tonnage.errors import AmbiguousName, InvalidInput
 from tonnage.planning.usecase.listing import cut
 from tonnage.planning.usecase.names import ambiguous
 from tonnage.rpc import paging
@@ -79,8 +79,7 @@ def model(name: str | None, config_json: bytes | None) -> tuple[KnownModel, tupl
     wrong.
     """
     if config_json is not None:
-        with at("config_json"):
-            shape, findings = catalog.shape_from_config(config_json, "config.json")
+        shape, findings = catalog.shape_from_config(config_json, "config.json")
         return known(shape), findings
     try:
         return known(catalog.model(name or "")), ()

@@ -86,8 +86,7 @@ def _shape(asked: MemoryAsked) -> tuple[ModelShape, tuple[Finding, ...]]:
     if asked.shape is not None:
         return asked.shape, ()
     if asked.config_json is not None:
-        with at("config_json"):
-            return catalog.shape_from_config(asked.config_json, "config.json")
+        return catalog.shape_from_config(asked.config_json, "config.json")
     name = asked.model or ""
     try:
         return catalog.model(name), ()

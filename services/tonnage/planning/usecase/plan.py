@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.capacity import planner
 from tonnage.domain.plan import Depth
-from tonnage.errors import NotAvailable, at
+from tonnage.errors import at
 from tonnage.planning.usecase.book import matching
 from tonnage.planning.usecase.names import model_id, normalized
 
@@ -48,13 +48,8 @@ class Prepared:
 def normalize(request: PlanRequest) -> PlanRequest:
     """Return the request in the catalog's spelling.
 
-    Raises ``NotAvailable`` for a depth this release does not reach, ``AmbiguousName`` for a card that means several.
+    Raises ``AmbiguousName`` for a card that means several.
     """
-    if request.depth is not Depth.BASE:
-        raise NotAvailable(
-            f"depth {request.depth.upper()} is not available in this release; ask for depth BASE",
-            feature=f"depth {request.depth.upper()}",
-        )
     with at("configuration"):
         configuration = normalized(request.configuration)
     model = model_id(request.workload.model)
@@ -67,7 +62,8 @@ def prepare(request: PlanRequest, snapshot: Snapshot, book: CurveBook) -> Prepar
     asked = normalize(request)
     known = book.of_model(snapshot, asked.namespace, asked.workload.model)
     chosen = matching(known, asked.configuration, asked.fingerprint) or known
-    return Prepared(asked, chosen, book.is_light(asked.namespace, chosen, _LIGHT_COUNT))
+    light = asked.depth is Depth.BASE and book.is_light(asked.namespace, chosen, _LIGHT_COUNT)
+    return Prepared(asked, chosen, light)
 
 
 def plan(prepared: Prepared, snapshot: Snapshot, book: CurveBook, release: str) -> Planned:

@@ -14,10 +14,11 @@ from tonnage.store.sweeps import sweeps_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tonnage.capacity.sweeps import CandidateCurves
     from tonnage.domain.configuration import Configuration
     from tonnage.domain.finding import Finding
     from tonnage.domain.measurement import Run
-    from tonnage.domain.plan import PlanRequest
+    from tonnage.domain.plan import Plan, PlanRequest
     from tonnage.planning.usecase.book import Held
 
 
@@ -37,6 +38,13 @@ def replay(kept: KeptPlan, release: str) -> Planned:
     held = _held(kept.runs)
     answer = planner.plan(kept.request, [item.curves for item in held], kept.data_version, release)
     return Planned(answer, evidence_runs(answer, held))
+
+
+def planned_on(kept: KeptPlan, release: str) -> tuple[Plan, dict[str, CandidateCurves]]:
+    """Return the plan of a kept request on its runs, with the curves by fingerprint."""
+    curves = [item.curves for item in _held(kept.runs)]
+    answer = planner.plan(kept.request, curves, kept.data_version, release)
+    return answer, {item.fingerprint: item for item in curves}
 
 
 def _held(runs: Iterable[Run]) -> list[Held]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf import timestamp_pb2
 
-from tonnage import checks
+from tonnage import access, checks
 from tonnage.domain.finding import Origin
 from tonnage.domain.measurement import ArrivalKind, Level, Run
 from tonnage.errors import InvalidInput, at
@@ -64,6 +64,7 @@ def run_name_parts(name: str, path: str) -> tuple[str, str]:
     found = _RUN_NAME.fullmatch(name)
     if found is None:
         raise InvalidInput.field(path, name, "is no run name", "write namespaces/{namespace}/runs/{run}")
+    access.require(found[1])
     return found[1], found[2]
 
 

@@ -10,16 +10,29 @@ import pyarrow as pa
 
 from tonnage.store.base import PlanRecord, ReportFacts
 from tonnage.store.known import Key, Keys, Known, KnownReport, KnownRequest, KnownRun, retirement_after
+from tonnage.store.rows import row_to_run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import duckdb
 
+    from tonnage.domain.measurement import Run
     from tonnage.store.changes import Changes
 
 Row = dict[str, Any]
 _KEY_COLUMNS: Final = {"runs": "run_id", "reports": "report_id", "requests": "request_id", "plans": "plan_id"}
+_KNOWN_OF_RUNS: Final = (
+    "namespace",
+    "run_id",
+    "report_id",
+    "filename",
+    "level_count",
+    "ingested_at",
+    "data_version",
+)
+# Whoever sends a folder again sends what came last; more would only be read in vain.
+NEWEST_COUNT: Final = 10_000
 
 
 class SeenKeys:
@@ -58,7 +71,11 @@ class SeenKeys:
 
 def look_up(cursor: duckdb.DuckDBPyConnection, keys: Keys) -> Known:
     """Return what the lake knows of some keys, and of the runs of the reports among them."""
-    rows = _select(cursor, "runs", "run_id", keys.runs) + _select(cursor, "runs", "report_id", keys.reports)
+    rows = [
+        row
+        for column, wanted in (("run_id", keys.runs), ("report_id", keys.reports))
+        for row in _select(cursor, "runs", column, wanted, _KNOWN_OF_RUNS)
+    ]
     runs = {(row["namespace"], row["run_id"]): row for row in rows}
     events = _select(cursor, "run_events", "run_id", runs)
     return Known(
@@ -75,10 +92,35 @@ def look_up(cursor: duckdb.DuckDBPyConnection, keys: Keys) -> Known:
     )
 
 
-def _select(cursor: duckdb.DuckDBPyConnection, table: str, column: str, keys: Collection[Key]) -> list[Row]:
+def newest_reports(cursor: duckdb.DuckDBPyConnection, limit: int = NEWEST_COUNT) -> frozenset[Key]:
+    """Return the reports stored last."""
+    columns = "namespace, report_id, data_version"
+    sql = f"SELECT DISTINCT {columns} FROM lake.reports ORDER BY data_version DESC LIMIT {limit}"
+    return frozenset((str(row[0]), str(row[1])) for row in cursor.execute(sql).fetchall())
+
+
+def report_ids(cursor: duckdb.DuckDBPyConnection, namespace: str, after: str, limit: int) -> list[str]:
+    """Return ids of raw reports behind ``after`` in their order."""
+    sql = "SELECT DISTINCT report_id FROM lake.reports WHERE namespace = ? AND report_id > ? ORDER BY report_id LIMIT ?"
+    return [str(row[0]) for row in cursor.execute(sql, [namespace, after, limit]).fetchall()]
+
+
+def whole_runs(cursor: duckdb.DuckDBPyConnection, keys: Collection[Key]) -> list[Run]:
+    """Return runs with their levels, in order of their ids."""
+    levels: defaultdict[Key, list[Row]] = defaultdict(list)
+    for row in _select(cursor, "points", "run_id", keys):
+        levels[row["namespace"], row["run_id"]].append(row)
+    rows = sorted(_select(cursor, "runs", "run_id", keys), key=lambda row: str(row["run_id"]))
+    return [row_to_run(row, levels[row["namespace"], row["run_id"]]) for row in rows]
+
+
+def _select(
+    cursor: duckdb.DuckDBPyConnection, table: str, column: str, keys: Collection[Key], chosen: Sequence[str] = ("*",)
+) -> list[Row]:
     if not keys:
         return []
     ordered = sorted(keys)
+    shown = ", ".join(f"stored.{name}" for name in chosen)
     wanted = pa.table(
         {"namespace": [key[0] for key in ordered], "id": [key[1] for key in ordered]},
         schema=pa.schema([("namespace", pa.string()), ("id", pa.string())]),
@@ -86,7 +128,7 @@ def _select(cursor: duckdb.DuckDBPyConnection, table: str, column: str, keys: Co
     cursor.register("wanted", wanted)
     try:
         found = cursor.execute(
-            f"SELECT stored.* FROM lake.{table} AS stored SEMI JOIN wanted "
+            f"SELECT {shown} FROM lake.{table} AS stored SEMI JOIN wanted "
             f"ON stored.namespace = wanted.namespace AND stored.{column} = wanted.id"
         ).to_arrow_table()
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tonnage import access
 from tonnage.errors import NotStored
 from tonnage.store.base import Listed
 from tonnage.store.listing import Cut, cut_of
@@ -31,6 +32,7 @@ class LakeSnapshot:
 
     def configurations(self, namespace: str) -> Sequence[ConfigurationFacts]:
         """Return configurations with live runs, by fingerprint."""
+        access.require(namespace)
         found = self._configurations.get(namespace)
         if found is None:
             found = self._configurations[namespace] = self._facts.facts(namespace, self.data_version)
@@ -38,12 +40,14 @@ class LakeSnapshot:
 
     def sweeps(self, namespace: str, fingerprint: str) -> Sequence[Sweep]:
         """Return the sweeps of one configuration, newest first; held in memory once read."""
+        access.require(namespace)
         key = (namespace, fingerprint)
         version = self._generation.relevant_version(key, self.data_version)
         return () if version is None else self._sweeps.sweeps(key, version)
 
     def runs(self, namespace: str, chosen: RunFilter, page: Page) -> Listed:
         """Return runs without levels, newest first, each with its retirement."""
+        access.require(namespace)
         cut = cut_of(page)
         where, parameters = self._condition(namespace, chosen)
         table = f"{self._generation.database}.runs"
@@ -65,6 +69,7 @@ class LakeSnapshot:
 
     def run(self, namespace: str, run_id: str) -> tuple[Run, Retirement | None]:
         """Return one run with levels; raise ``NotStored``."""
+        access.require(namespace)
         where = "namespace = ? AND run_id = ? AND data_version <= ?"
         parameters: list[object] = [namespace, run_id, self.data_version]
         database = self._generation.database

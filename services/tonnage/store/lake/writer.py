@@ -21,12 +21,13 @@ from tonnage.store.lake.commit import commit
 from tonnage.store.lake.connection import attach, catalog_path, connect, create_catalog, data_path
 from tonnage.store.lake.keepalive import KeepAlive
 from tonnage.store.lake.lock import WriterLock
-from tonnage.store.lake.lookup import SeenKeys, look_up
+from tonnage.store.lake.lookup import SeenKeys, look_up, newest_reports, report_ids, whole_runs
+from tonnage.store.lake.remembered import Remembered
 from tonnage.store.maintenance import DEFAULT_UPKEEP, Maintenance, Upkeep
 from tonnage.store.migrations import migrate
 from tonnage.store.reports import ReportFiles
 from tonnage.store.texts import receipt_from_text
-from tonnage.store.uploads import by_report, by_request, upload_request
+from tonnage.store.uploads import by_report, by_request, stored_report, upload_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Receipt,
         Retraction,
         RetractionReceipt,
+        StoredReport,
         StoredUpload,
     )
     from tonnage.store.known import Known
@@ -105,6 +107,7 @@ class LakeWriter:
         newest = self._connection.execute("SELECT coalesce(max(data_version), 0) FROM lake.commits").fetchone()
         self._data_version = 0 if newest is None else int(newest[0])
         self._seen = SeenKeys(self._connection)
+        self._remembered = Remembered(self._known, self._newest_keys)
         self._doubtful = False
 
     @property
@@ -185,6 +188,20 @@ class LakeWriter:
         runs = frozenset((namespace, run.run_id) for run in receipt_from_text(request.receipt).runs)
         return by_request(request, self._known(Keys(runs=runs)))
 
+    def report_ids(self, namespace: str, *, after: str, limit: int) -> list[str]:
+        """Return ids of raw reports behind ``after`` in their order; raise ``StoreUnavailable``."""
+        check_texts(namespace=namespace, after=after)
+        return self._read(lambda cursor: report_ids(cursor, namespace, after, limit))
+
+    def stored_report(self, namespace: str, report_id: str) -> StoredReport:
+        """Return a raw report's facts and runs; raise ``NotStored`` or ``StoreUnavailable``."""
+        check_texts(namespace=namespace, report_id=report_id)
+        known = self._known(Keys(reports=frozenset({(namespace, report_id)})))
+        keys = [run.key for run in known.of_report(namespace, report_id)]
+        runs = self._read(lambda cursor: whole_runs(cursor, keys))
+        standing = ((run, known.runs[namespace, run.run_id].retirement) for run in runs)
+        return stored_report(namespace, report_id, known, standing)
+
     def maintain(self) -> None:
         """Do the housekeeping that is due; raise ``StoreUnavailable`` when a step fails, which loses nothing.
 
@@ -204,9 +221,15 @@ class LakeWriter:
             self._lock.release()
 
     def _known(self, keys: Keys) -> Known:
+        return self._read(lambda cursor: look_up(cursor, keys))
+
+    def _newest_keys(self) -> Keys:
+        return Keys(reports=self._read(newest_reports))
+
+    def _read(self, ask: Callable[[duckdb.DuckDBPyConnection], Answer]) -> Answer:
         cursor = self._connection.cursor()
         try:
-            return look_up(cursor, keys)
+            return ask(cursor)
         except duckdb.Error as error:
             raise _unavailable("read", error) from error
         finally:
@@ -233,7 +256,8 @@ class LakeWriter:
         if self._doubtful:
             self._load()
         changes = Changes(data_version=self._data_version + 1, now=self._now())
-        answer = decide(self._known(self._seen.maybe_stored(keys)), changes)
+        known = self._remembered.known(self._seen.maybe_stored(keys))
+        answer = decide(known, changes)
         if changes.is_empty:
             return answer
         # Until the commit has returned it may have landed or not: the next write then looks.
@@ -242,6 +266,7 @@ class LakeWriter:
             commit(self._connection, changes, self._files)
         self._doubtful = False
         self._seen.add(changes)
+        self._remembered.keep(known, keys.reports)
         if changes.holds_data:
             self._data_version = changes.data_version
         return answer

@@ -1,0 +1,1 @@
+"""Seeded discrete-event simulation of a planned count, and the queueing formulas beside it."""

@@ -1,0 +1,1 @@
+"""Runs that come as messages: many alike are read by column, others one by one, and the store sees no difference."""

@@ -1,0 +1,1 @@
+"""Inputs nobody wrote, through every reader."""
