@@ -91,8 +91,9 @@ def _evidence(plan: Any) -> set[str]:  # noqa: ANN401 -- a JSON document
 
 
 def _model(ingested: Any, shell: Shell) -> str:  # noqa: ANN401 -- a JSON document
-    run = ingested["files"][0]["answer"]["runs"][0]["run"]
-    model: str = shell.json("runs", "show", run)["run"]["configuration"]["model"]
+    answer = ingested["files"][0]["answer"]
+    show = ("runs", "show", answer["runs"][0]["run"], "--min-data-version", answer["data_version"])
+    model: str = shell.json(*show)["run"]["configuration"]["model"]
     return model
 
 
