@@ -105,6 +105,28 @@ def test_labels_request_ids_and_the_sender_reach_the_server(fake: FakeServers, t
     assert all(head.request_id.startswith("ci-7/") for head in heads)
 
 
+@pytest.mark.parametrize("command", ["ingest", "convert"])
+def test_a_column_map_is_saved_by_one_command_and_used_by_the_next(
+    fake: FakeServers, tmp_path: Path, command: str
+) -> None:
+    seen: list[dict[str, str]] = []
+
+    def reader(head: messages.ReportMetadata, data: bytes) -> list[messages.Run] | None:
+        seen.append(dict(head.column_map))
+        return read_runs(head, data)
+
+    fake.reader = reader
+    path, broken = str(files(tmp_path / "x", a="run 1") / "a"), str(files(tmp_path / "y", b="broken") / "b")
+    saved = tmp_path / "columns.yaml"
+    arguments = ["--map", "ttft_p90_ms=t", "--save-map", str(saved)]
+    assert status_of([command, broken, *arguments]) == 2
+    assert not saved.exists()
+    assert status_of([command, path, *arguments]) == 0
+    assert saved.read_text() == "map:\n  ttft_p90_ms: t\n"
+    assert status_of([command, path, "--map", str(saved), "--map", "concurrency=c"]) == 0
+    assert seen == [{"ttft_p90_ms": "t"}] * 2 + [{"ttft_p90_ms": "t", "concurrency": "c"}]
+
+
 def test_convert_prints_flat_points_and_findings_with_their_place(
     fake: FakeServers, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

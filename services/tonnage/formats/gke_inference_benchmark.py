@@ -11,7 +11,7 @@ from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, ratio, scaled
 from tonnage.formats.reading.jsontext import documents
 from tonnage.formats.reading.names import model_name, short_date
-from tonnage.formats.reading.notes import TIME_ZONE_NOT_STATED
+from tonnage.formats.reading.notes import TIME_ZONE_NOT_STATED, hidden_failures
 from tonnage.formats.reading.statistics import latency
 from tonnage.units import MS_PER_S
 
@@ -76,7 +76,7 @@ def _point(report: Fields, place: str) -> Point:
 
 def _level(metrics: Fields, rate: float | None, place: str) -> Level:
     completed, duration_s = metrics.count("num_prompts_succeeded"), metrics.number("benchmark_time")
-    total = metrics.number("tokens_per_sec")
+    failed, total = _failed(metrics), metrics.number("tokens_per_sec")
     return Level(
         work=TextWork(
             input_tokens_mean=metrics.number("avg_input_len"), output_tokens_mean=metrics.number("avg_output_len")
@@ -88,11 +88,12 @@ def _level(metrics: Fields, rate: float | None, place: str) -> Level:
         reported_requests_per_s=metrics.number("throughput_rps"),
         duration_s=duration_s,
         completed_count=completed,
-        failed_count=_failed(metrics),
+        failed_count=failed,
         ttft=_latency(metrics, "TTFT", MS_PER_S),
         itl=_latency(metrics, "ITL", MS_PER_S),
         e2e=_latency(metrics, "latency", 1.0),
         location=place,
+        findings=hidden_failures(metrics.count("num_prompts_attempted"), completed, failed),
     )
 
 

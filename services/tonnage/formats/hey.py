@@ -67,9 +67,9 @@ def _of_rows(source: Source) -> Requests:
     for batch in batches(source, ("response-time", "status-code", "offset")):
         took_s, codes = batch.numbers("response-time"), batch.numbers("status-code")
         good = (codes >= _GOOD.start) & (codes < _GOOD.stop)
-        requests.completed_rows(e2e_ms=took_s[good] * MS_PER_S, count=int(good.sum()))
-        requests.failed_count += int((~good).sum())
         ends = batch.numbers("offset") + took_s
+        requests.completed_rows(e2e_ms=took_s[good] * MS_PER_S, end_s=ends[good], count=int(good.sum()))
+        requests.failed_count += int((~good).sum())
         requests.span_rows(np.zeros_like(ends), ends)
     return requests
 

@@ -11,6 +11,7 @@ from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, scaled
 from tonnage.formats.reading.jsontext import whole_document
 from tonnage.formats.reading.names import iso_date, model_name
+from tonnage.formats.reading.notes import hidden_failures
 from tonnage.formats.reading.statistics import latency
 from tonnage.units import MS_PER_S
 
@@ -58,6 +59,7 @@ def _point(result: Fields, report: Fields) -> Point:
     # A paced run's max_vus is a pool to draw from, not a cap that binds.
     concurrency = None if rate is not None else config.rate("max_vus")
     requests_per_s = result.number("request_rate")
+    completed, failed = result.count("successful_requests"), result.count("failed_requests")
     level = Level(
         work=TextWork(
             input_tokens_mean=result.number("prompt_tokens_mean"),
@@ -69,12 +71,13 @@ def _point(result: Fields, report: Fields) -> Point:
         output_tokens_per_s=result.number("token_throughput_secs"),
         reported_requests_per_s=requests_per_s,
         duration_s=scaled(result.number("duration_ms"), 1 / MS_PER_S),
-        completed_count=result.count("successful_requests"),
-        failed_count=result.count("failed_requests"),
+        completed_count=completed,
+        failed_count=failed,
         ttft=_latency(result, "time_to_first_token_ms"),
         itl=_latency(result, "inter_token_latency_ms"),
         e2e=_latency(result, "e2e_latency_ms"),
         location=result.text("id") or result.path,
+        findings=hidden_failures(result.count("total_requests"), completed, failed),
     )
     whole = report.fields("config")
     header = Run(

@@ -78,12 +78,13 @@ def _of_samples(source: Source) -> list[Point]:
     for batch in batches(source, ("timeStamp", "elapsed", "allThreads"), ("label", "success", "responseMessage")):
         own = _own(batch, parents)
         start_s, took_ms = batch.numbers("timeStamp")[own] / MS_PER_S, batch.numbers("elapsed")[own]
-        requests.span_rows(start_s, start_s + took_ms / MS_PER_S)
+        end_s = start_s + took_ms / MS_PER_S
+        requests.span_rows(start_s, end_s)
         threads = batch.numbers("allThreads")[own]
         if np.isfinite(threads).any():
             most_threads = max(most_threads or 0.0, float(np.nanmax(threads)))
         good = batch.texts("success")[own] == "true"
-        requests.completed_rows(e2e_ms=took_ms[good], count=int(good.sum()))
+        requests.completed_rows(e2e_ms=took_ms[good], end_s=end_s[good], count=int(good.sum()))
         requests.failed_count += int((~good).sum())
     if requests.is_empty:
         return []

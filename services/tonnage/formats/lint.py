@@ -41,6 +41,9 @@ CODES = {
     "TOKEN_RATE_MISMATCH": "output tokens/s is not requests/s x mean output",
     "OFFERED_RATE_NOT_REACHED": "the server fell behind the offered rate",
     "LOAD_NOT_STATED": "neither a cap nor a rate is stated, so the level has no place on a curve",
+    "UNSTEADY_LEVEL": "throughput or TTFT drifted between the halves of the level; the level is not used",
+    "WARM_UP_INSIDE": "the first requests were far slower than the rest",
+    "FAILURES_HIDDEN": "more requests were sent than completed and failed",
     "COUNT_NOT_STATED": "the file does not say how many requests completed, so its tails cannot be judged",
 }
 

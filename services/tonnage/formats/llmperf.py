@@ -11,6 +11,7 @@ from tonnage.formats.reading.assemble import Point, arrival_of, grouped
 from tonnage.formats.reading.fields import Fields, product, ratio, scaled
 from tonnage.formats.reading.jsontext import elements, whole_document
 from tonnage.formats.reading.names import epoch_s, model_name
+from tonnage.formats.reading.notes import hidden_failures
 from tonnage.formats.reading.requests import Requests
 from tonnage.formats.reading.statistics import latency
 from tonnage.units import MS_PER_S
@@ -73,7 +74,7 @@ def _points(source: Source) -> Iterator[Point]:
 def _summary(summary: Fields, place: str) -> Point:
     concurrency = summary.rate("num_concurrent_requests")
     requests_per_s = scaled(summary.number("results_num_completed_requests_per_min"), 1 / _S_PER_MIN)
-    completed = summary.count("results_num_completed_requests")
+    completed, failed = summary.count("results_num_completed_requests"), summary.count("results_number_errors")
     level = Level(
         work=TextWork(
             input_tokens_mean=summary.number("results_number_input_tokens_mean"),
@@ -85,10 +86,11 @@ def _summary(summary: Fields, place: str) -> Point:
         reported_requests_per_s=requests_per_s,
         duration_s=ratio(completed, requests_per_s),
         completed_count=completed,
-        failed_count=summary.count("results_number_errors"),
+        failed_count=failed,
         ttft=_latency(summary, "ttft_s"),
         e2e=_latency(summary, "end_to_end_latency_s"),
         location=place,
+        findings=hidden_failures(summary.count("results_num_requests_started"), completed, failed),
     )
     header = Run(
         tool=LlmPerf.name,

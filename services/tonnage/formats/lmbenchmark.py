@@ -86,6 +86,7 @@ def _add(requests: Requests, batch: Batch) -> None:
         tpot_ms=batch.numbers("generation_time") * MS_PER_S / several,
         input_tokens=batch.numbers("prompt_tokens"),
         output_tokens=generated,
+        end_s=finished,
         count=batch.row_count,
     )
     requests.span_rows(launched, finished)

@@ -16,6 +16,7 @@ from tonnage.cli.flags.upload import LabelFlags
 from tonnage.cli.output import table
 from tonnage.cli.render import points, words
 from tonnage.cli.render.findings import findings
+from tonnage.cli.upload.maps import MapFile
 from tonnage.cli.upload.push import Sender
 from tonnage.client import messages
 from tonnage.client.errors import BadInput
@@ -35,8 +36,11 @@ def convert(
     parcels = packed([file], labels)
     if not parcels[0].file.alone:
         raise BadInput.field("FILE", f"{file} is not one file; name one")
+    map_file = MapFile.of(labels.save_map, [parcels[0].labels.column_map])
     with asking.client() as client:
         answer = client.convert_report(parcels[0].source(), **parcels[0].options(Sender()))
+    if map_file is not None:
+        map_file.write()
     if asking.as_json:
         output.print_json(points.document(answer))
     else:

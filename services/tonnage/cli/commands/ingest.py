@@ -18,6 +18,7 @@ from tonnage.cli.flags.upload import LabelFlags
 from tonnage.cli.render import uploads as render
 from tonnage.cli.upload.discover import discover
 from tonnage.cli.upload.labels import LabelBook
+from tonnage.cli.upload.maps import MapFile
 from tonnage.cli.upload.push import Outcome, Parcel, Sender, push
 from tonnage.client import ClientError, messages
 from tonnage.client.errors import Unavailable
@@ -52,8 +53,11 @@ def ingest(  # noqa: PLR0913 -- flags of one command
     farther one's, up to the folder that was named; flags win over both.
     """
     parcels = packed(paths, labels, request_id)
+    map_file = MapFile.of(labels.save_map, (item.labels.column_map for item in parcels))
     sender = Sender(replace=replace, dry_run=dry_run, by=by, ci_job=ci_job)
     outcomes = asyncio.run(_send(asking, parcels, sender))
+    if map_file is not None and any(item.error is None for item in outcomes):
+        map_file.write()
     if asking.as_json:
         output.print_json(render.as_document(outcomes))
     else:

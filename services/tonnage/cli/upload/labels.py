@@ -71,13 +71,14 @@ def read(path: Path) -> Labels:
     if unknown:
         raise BadInput.field(where, f"{unknown[0]} is no key of it; use {', '.join(_KEYS)}")
     return Labels(
-        given=_texts(where, "set", document.get("set")),
-        column_map=_texts(where, "map", document.get("map")),
+        given=texts_of(where, "set", document.get("set")),
+        column_map=texts_of(where, "map", document.get("map")),
         **{key: _text(where, key, document.get(key)) for key in ("sweep", "namespace", "format")},
     )
 
 
-def _texts(where: str, key: str, value: object) -> dict[str, str]:
+def texts_of(where: str, key: str, value: object) -> dict[str, str]:
+    """Return a mapping of scalars as texts; nothing is empty."""
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -65,7 +65,8 @@ def record_points(source: Source, reader: type[ToolFormat]) -> Iterator[Point]:
 
 def _add(requests: Requests, record: _Record) -> None:
     metadata, metrics = record.metadata, record.metrics
-    requests.spans(scaled(metadata.request_start_ns, _S_PER_NS), scaled(metadata.request_end_ns, _S_PER_NS))
+    end_s = scaled(metadata.request_end_ns, _S_PER_NS)
+    requests.spans(scaled(metadata.request_start_ns, _S_PER_NS), end_s)
     if record.error is not None:
         requests.failed_count += 1
         return
@@ -77,6 +78,7 @@ def _add(requests: Requests, record: _Record) -> None:
         tpot_ms=metrics.inter_token_latency.value,
         input_tokens=metrics.input_sequence_length.value,
         output_tokens=metrics.output_sequence_length.value,
+        end_s=end_s,
     )
     if metrics.inter_chunk_latency.value is not None:
         requests.gaps.extend(metrics.inter_chunk_latency.value)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import Latency, Level, TextWork
+from tonnage.formats.reading.notes import hidden_failures
 from tonnage.units import MS_PER_S
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ _ROW_NAMES: Final = {"ttft": "TTFT", "tpot": "TPOT", "itl": "ITL", "e2e": "Laten
 
 def summary_level(summary: Fields) -> Level:
     """Return the level of means that a benchmark_summary.json holds, of 1.x or earlier."""
+    sent = summary.count("Total Requests", "Total requests")
+    completed = summary.count("Success Requests", "Succeed requests")
+    failed = summary.count("Failed Requests", "Failed requests")
     return Level(
         work=TextWork(
             input_tokens_mean=summary.number("Avg Input Tokens", "Average input tokens per request"),
@@ -29,12 +33,13 @@ def summary_level(summary: Fields) -> Level:
         total_tokens_per_s=summary.number("Total Throughput (tok/s)", "Total token throughput (tok/s)"),
         reported_requests_per_s=summary.number("Req Throughput (req/s)", "Request throughput (req/s)"),
         duration_s=summary.number("Test Duration (s)", "Time taken for tests (s)"),
-        completed_count=summary.count("Success Requests", "Succeed requests"),
-        failed_count=summary.count("Failed Requests", "Failed requests"),
+        completed_count=completed,
+        failed_count=failed,
         ttft=_mean(summary, "Avg TTFT", "Average time to first token"),
         tpot=_mean(summary, "Avg TPOT", "Average time per output token"),
         itl=_mean(summary, "Avg ITL", "Average inter-token latency"),
         e2e=_mean(summary, "Avg Latency", "Average latency"),
+        findings=hidden_failures(sent, completed, failed),
     )
 
 

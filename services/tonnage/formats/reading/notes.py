@@ -48,3 +48,18 @@ LATENCY_INCLUDES_FAILURES = warning(
     "the tool's latencies include failed requests, and a quick failure makes them look better",
     remedy="measure again without failures, or send per-request results",
 )
+
+
+def hidden_failures(sent: int | None, completed: int | None, failed: int | None) -> tuple[Finding, ...]:
+    """Return the finding of requests sent that neither completed nor failed; nothing where a count is unknown."""
+    if sent is None or completed is None or failed is None or sent <= completed + failed:
+        return ()
+    return (
+        warning(
+            "FAILURES_HIDDEN",
+            f"{sent} requests were sent, {completed} completed and {failed} failed: "
+            f"{sent - completed - failed} are not accounted for and may have failed",
+            path="failed_count",
+            remedy="see the tool's log for requests that timed out or were cut off, or give failed_count",
+        ),
+    )

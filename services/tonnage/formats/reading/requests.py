@@ -13,6 +13,8 @@ from tonnage.domain.measurement import Latency, Level, TextWork
 from tonnage.errors import TooLarge
 from tonnage.formats.reading.fields import product, ratio
 from tonnage.formats.reading.statistics import of_values, overflow_is_infinite
+from tonnage.formats.reading.steadiness import unsteady, warm_up_inside
+from tonnage.formats.reading.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +86,7 @@ class Requests:
     output_tokens: array[float] = field(default_factory=_doubles)
     first_start_s: float | None = None
     last_end_s: float | None = None
+    timeline: Timeline = field(default_factory=Timeline)
 
     def completed(
         self,
@@ -93,9 +96,11 @@ class Requests:
         tpot_ms: float | None = None,
         input_tokens: float | None = None,
         output_tokens: float | None = None,
+        end_s: float | None = None,
     ) -> None:
-        """Add one request that succeeded; raises ``TooLarge`` beyond 20 million."""
+        """Add one request that succeeded, ``end_s`` by any steady clock; raises ``TooLarge`` beyond 20 million."""
         self._grow(1)
+        self.timeline.add(end_s, ttft_ms, e2e_ms)
         for values, value in (
             (self.e2e_ms, e2e_ms),
             (self.ttft_ms, ttft_ms),
@@ -106,7 +111,7 @@ class Requests:
             if value is not None:
                 values.append(value)
 
-    def completed_rows(
+    def completed_rows(  # noqa: PLR0913 -- columns of one table
         self,
         *,
         e2e_ms: np.ndarray | None = None,
@@ -114,10 +119,12 @@ class Requests:
         tpot_ms: np.ndarray | None = None,
         input_tokens: np.ndarray | None = None,
         output_tokens: np.ndarray | None = None,
+        end_s: np.ndarray | None = None,
         count: int,
     ) -> None:
         """Add many requests that succeeded; NaN is absent."""
         self._grow(count)
+        self.timeline.add_rows(end_s, ttft_ms, e2e_ms, count)
         for values, column in (
             (self.e2e_ms, e2e_ms),
             (self.ttft_ms, ttft_ms),
@@ -165,7 +172,8 @@ class Requests:
         concurrency: float | None = None,
         location: str = "",
     ) -> Level:
-        """Return the level; throughputs follow from counts and duration."""
+        """Return the level, unusable where it did not hold still; throughputs follow from counts and duration."""
+        barring, doubts = unsteady(self.timeline), warm_up_inside(self.timeline)
         requests_per_s = ratio(self.completed_count, duration_s)
         inputs, outputs = _mean(self.input_tokens), _mean(self.output_tokens)
         total = inputs + outputs if inputs is not None and outputs is not None else None
@@ -183,6 +191,8 @@ class Requests:
             itl=self.gaps.latency(),
             e2e=of_values(self.e2e_ms),
             location=location,
+            findings=(*barring, *doubts),
+            usable=not barring,
         )
 
 

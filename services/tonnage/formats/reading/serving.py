@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage.domain.measurement import AudioWork, EmbeddingWork, Latency, Level, TextWork, Work
 from tonnage.formats.reading.fields import Fields, ratio
-from tonnage.formats.reading.notes import warning
+from tonnage.formats.reading.notes import hidden_failures, warning
 from tonnage.formats.reading.statistics import latency
 from tonnage.units import MS_PER_S
 
@@ -53,7 +53,7 @@ def serving_level(result: Fields, location: str, *, sent_count: int | None = Non
         itl=metric(result, ("itl",)),
         e2e=metric(result, _E2E),
         location=location,
-        findings=tuple(_ramp(result)),
+        findings=(*_ramp(result), *hidden_failures(sent_count, completed, failed)),
         usable=result.raw("ramp_up_strategy") is None,
     )
 
