@@ -1,4 +1,4 @@
-"""How methods meet the channel: raw requests in, deterministic bytes out, the same bytes for the same question."""
+"""How methods meet the channel: bytes in, deterministic bytes out, the same ones for the same question."""
 
 from __future__ import annotations
 
@@ -30,23 +30,6 @@ Key = tuple[str, bytes, int, str, "frozenset[str] | None"]
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class Frame:
-    """A message as bytes, for whatever counts and serializes messages."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def ByteSize(self) -> int:  # noqa: N802 -- the name a message gives it
-        """Return the size in bytes."""
-        return len(self.data)
-
-
-def _bytes_of(frame: Frame) -> bytes:
-    return frame.data
-
-
 class RepeatCache:
     """Answers by method, request bytes, data version, date and namespaces seen; the least recently used go first.
 
@@ -56,16 +39,16 @@ class RepeatCache:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._held_bytes = 0
-        self._answers: OrderedDict[Key, Frame] = OrderedDict()
+        self._answers: OrderedDict[Key, bytes] = OrderedDict()
 
-    def get(self, key: Key) -> Frame | None:
+    def get(self, key: Key) -> bytes | None:
         """Return the answer given before, or None."""
         found = self._answers.get(key)
         if found is not None:
             self._answers.move_to_end(key)
         return found
 
-    def put(self, key: Key, answer: Frame) -> None:
+    def put(self, key: Key, answer: bytes) -> None:
         """Keep an answer, unless it would push out most of the others."""
         size = _size(key, answer)
         if len(key[1]) > _LARGEST_KEY_BYTES or size > self._max_bytes // 4 or key in self._answers:
@@ -77,12 +60,12 @@ class RepeatCache:
             self._held_bytes -= _size(old, gone)
 
 
-def _size(key: Key, answer: Frame) -> int:
-    return len(key[1]) + len(answer.data) + _ROW_BYTES
+def _size(key: Key, answer: bytes) -> int:
+    return len(key[1]) + len(answer) + _ROW_BYTES
 
 
 class Handlers:
-    """Turns a servicer's methods into handlers of frames; ``repeated`` methods are answered from the cache."""
+    """Turns a servicer's methods into handlers of bytes; ``repeated`` methods are answered from the cache."""
 
     def __init__(self, desk: Desk, cache: RepeatCache) -> None:
         self._desk = desk
@@ -102,52 +85,50 @@ class Handlers:
     ) -> grpc.RpcMethodHandler[Any, Any]:
         kind = GetMessageClass(method.input_type)
         if method.server_streaming:
-            return grpc.unary_stream_rpc_method_handler(
-                _to_many(kind, behaviour), request_deserializer=Frame, response_serializer=_bytes_of
-            )
+            return grpc.unary_stream_rpc_method_handler(_to_many(kind, behaviour))
         one = self._to_one(method.full_name, kind, behaviour, repeated=repeated)
-        return grpc.unary_unary_rpc_method_handler(one, request_deserializer=Frame, response_serializer=_bytes_of)
+        return grpc.unary_unary_rpc_method_handler(one)
 
     def _to_one(
         self, name: str, kind: type[Message], behaviour: Callable[[Any, Context], Any], *, repeated: bool
-    ) -> Callable[[Frame, Context], Any]:
-        async def fresh(frame: Frame, context: Context) -> Frame:
-            reply = behaviour(_parsed(kind, frame), context)
-            return _framed(await reply if inspect.isawaitable(reply) else reply)
+    ) -> Callable[[bytes, Context], Any]:
+        async def fresh(request: bytes, context: Context) -> bytes:
+            reply = behaviour(_parsed(kind, request), context)
+            return _bytes_of(await reply if inspect.isawaitable(reply) else reply)
 
-        async def once(frame: Frame, context: Context, key: Key) -> Frame:
-            answer = await fresh(frame, context)
+        async def once(request: bytes, context: Context, key: Key) -> bytes:
+            answer = await fresh(request, context)
             if self._desk.data_version == key[2]:
                 self._cache.put(key, answer)
             return answer
 
-        def one(frame: Frame, context: Context) -> Any:  # noqa: ANN401 -- a frame, or what will be one
+        def one(request: bytes, context: Context) -> Any:  # noqa: ANN401 -- bytes, or what will be some
             if not repeated:
-                return fresh(frame, context)
-            key = (name, frame.data, self._desk.data_version, self._desk.today(), access.visible())
+                return fresh(request, context)
+            key = (name, request, self._desk.data_version, self._desk.today(), access.visible())
             held = self._cache.get(key)
-            return held if held is not None else once(frame, context, key)
+            return held if held is not None else once(request, context, key)
 
         return one
 
 
 def _to_many(
     kind: type[Message], behaviour: Callable[[Any, Context], AsyncIterator[Message]]
-) -> Callable[[Frame, Context], AsyncIterator[Frame]]:
-    async def many(frame: Frame, context: Context) -> AsyncIterator[Frame]:
-        async for reply in behaviour(_parsed(kind, frame), context):
-            yield _framed(reply)
+) -> Callable[[bytes, Context], AsyncIterator[bytes]]:
+    async def many(request: bytes, context: Context) -> AsyncIterator[bytes]:
+        async for reply in behaviour(_parsed(kind, request), context):
+            yield _bytes_of(reply)
 
     return many
 
 
-def _parsed(kind: type[Message], frame: Frame) -> Message:
+def _parsed(kind: type[Message], request: bytes) -> Message:
     try:
-        return kind.FromString(frame.data)
+        return kind.FromString(request)
     except DecodeError as error:
         name = kind.DESCRIPTOR.full_name
-        raise InvalidInput.field("", f"{len(frame.data)} bytes", f"is no {name}", "send that message") from error
+        raise InvalidInput.field("", f"{len(request)} bytes", f"is no {name}", "send that message") from error
 
 
-def _framed(reply: Message) -> Frame:
-    return Frame(reply.SerializeToString(deterministic=True))
+def _bytes_of(reply: Message) -> bytes:
+    return reply.SerializeToString(deterministic=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import time
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -18,61 +16,22 @@ import structlog
 from tonnage import access
 from tonnage.errors import DeadlineExceeded, NotAvailable, Overloaded, TonnageError, TooLarge
 from tonnage.rpc import permissions
+from tonnage.rpc.call import REQUEST_ID_KEY, Call, request_id_of
 from tonnage.rpc.guard import Guard
 from tonnage.rpc.status import DETAILS_KEY, code_of, status_of
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
+    from tonnage.rpc.call import Wire
     from tonnage.rpc.guard import RateLimit
     from tonnage.rpc.logs import Log
     from tonnage.rpc.metrics import Meter
 
     Handler = grpc.RpcMethodHandler[Any, Any]
-    Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]
 
-REQUEST_ID_KEY: Final = "x-request-id"
 _COME_AGAIN_MS: Final = 200
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 Context = grpc.aio.ServicerContext[Any, Any]
 Behaviour = Callable[[Any, Context], Any]
-
-
-@dataclass(slots=True)
-class Call:
-    """One call while it runs; sizes in bytes on the wire, before framing."""
-
-    method: str
-    request_id: str
-    peer: str
-    started_s: float = field(default_factory=time.perf_counter)
-    request_bytes: int = 0
-    request_count: int = 0
-    response_bytes: int = 0
-    response_count: int = 0
-    identity: str = ""
-    is_counted: bool = False
-
-    def took(self, message: Message) -> Message:
-        """Count a request message."""
-        self.request_bytes += message.ByteSize()
-        self.request_count += 1
-        return message
-
-    def gave(self, message: Message) -> Message:
-        """Count a response message."""
-        self.response_bytes += message.ByteSize()
-        self.response_count += 1
-        return message
-
-
-def request_id_of(context: Context) -> str:
-    """Return the caller's ``x-request-id`` when it is a readable one, else a new id."""
-    for key, value in context.invocation_metadata() or ():
-        if key == REQUEST_ID_KEY and isinstance(value, str) and _REQUEST_ID.fullmatch(value):
-            return value
-    return uuid.uuid4().hex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +55,8 @@ class Watch:
 _REFUSALS: Final = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
 
-class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler once; handlers may be coroutines, plain functions or generators.
+class CallInterceptor:
+    """Wraps handlers; they may be coroutines, plain functions or generators.
 
     A plain function runs on the event loop and must not block. A ``TonnageError`` becomes its status
     with details; any other exception becomes INTERNAL with the request id, its stack only in the log.
@@ -107,29 +66,17 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._log = log
         self._limits = limits
         self._guard = guard or Guard()
+        self._is_guarded = not self._guard.is_open
         self._watch = watch or Watch()
         self._running_count = 0
-        self._wrapped: dict[str, Handler] = {}
 
     @property
     def running_count(self) -> int:
         """Return how many calls are being answered, health's aside."""
         return self._running_count
 
-    async def intercept_service(
-        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
-    ) -> Handler | None:
-        """Return the wrapped handler of a method."""
-        method = handler_call_details.method
-        wrapped = self._wrapped.get(method)
-        if wrapped is None:
-            handler = await continuation(handler_call_details)
-            if handler is None:
-                return None
-            wrapped = self._wrapped[method] = self._wrap(method, handler)
-        return wrapped
-
-    def _wrap(self, method: str, handler: Handler) -> Handler:
+    def wrap(self, method: str, handler: Handler) -> Handler:
+        """Return a handler that does around each call what every call gets."""
         kinds: dict[tuple[bool, bool], tuple[Any, Any, Any]] = {
             (False, False): (grpc.unary_unary_rpc_method_handler, handler.unary_unary, self._to_one),
             (False, True): (grpc.unary_stream_rpc_method_handler, handler.unary_stream, self._to_many),
@@ -145,12 +92,14 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return wrapped
 
     def _to_one(self, method: str, behaviour: Behaviour, *, streamed: bool) -> Behaviour:
-        async def one(request: Any, context: Context) -> Message:  # noqa: ANN401 -- a message or an iterator
+        async def one(request: Any, context: Context) -> Wire:  # noqa: ANN401 -- a message or an iterator
             call = self._begin(method, context)
             try:
-                await self._admit(call, context)
+                caller = await self._guard.admit(method, call.metadata) if self._is_guarded else access.ANYBODY
+                self._admit(call, caller, context)
                 answer = behaviour(self._counted(call, request) if streamed else call.took(request), context)
-                reply: Message = await answer if inspect.isawaitable(answer) else answer
+                is_given = isinstance(answer, bytes) or not inspect.isawaitable(answer)
+                reply: Wire = answer if is_given else await answer
                 self._check_size(call.gave(reply))
             except BaseException as error:
                 await self._fail(call, context, error)
@@ -161,10 +110,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return one
 
     def _to_many(self, method: str, behaviour: Behaviour, *, streamed: bool) -> Behaviour:
-        async def many(request: Any, context: Context) -> AsyncIterator[Message]:  # noqa: ANN401 -- as above
+        async def many(request: Any, context: Context) -> AsyncIterator[Wire]:  # noqa: ANN401 -- as above
             call = self._begin(method, context)
             try:
-                await self._admit(call, context)
+                caller = await self._guard.admit(method, call.metadata) if self._is_guarded else access.ANYBODY
+                self._admit(call, caller, context)
                 replies = behaviour(self._counted(call, request) if streamed else call.took(request), context)
                 if inspect.isawaitable(replies):
                     await replies  # a handler that writes by itself, as the health service's does
@@ -180,15 +130,15 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return many
 
     def _begin(self, method: str, context: Context) -> Call:
-        call = Call(method, request_id_of(context), context.peer())
+        metadata = context.invocation_metadata() or ()
+        call = Call(method, request_id_of(metadata), context.peer(), metadata)
         structlog.contextvars.bind_contextvars(request_id=call.request_id)
         context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
         if self._watch.meter is not None:
             self._watch.meter.began()
         return call
 
-    async def _admit(self, call: Call, context: Context) -> None:
-        identity = await self._guard.admit(call.method, context.invocation_metadata() or ())
+    def _admit(self, call: Call, identity: access.Identity, context: Context) -> None:
         call.identity = identity.name
         if not call.method.startswith(permissions.HEALTH):
             self._admit_identity(call, identity)
@@ -208,7 +158,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             text = f"{most} calls are being answered, which is all this server takes; come again in a moment"
             raise Overloaded(text, retry_after_ms=_COME_AGAIN_MS)
 
-    async def _counted(self, call: Call, requests: AsyncIterator[Message]) -> AsyncIterator[Message]:
+    async def _counted(self, call: Call, requests: AsyncIterator[Wire]) -> AsyncIterator[Wire]:
         """Yield what a stream sends; raise ``DeadlineExceeded`` when it stalls."""
         following = aiter(requests)
         while True:
@@ -222,8 +172,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 raise DeadlineExceeded(text) from error
             yield call.took(request)
 
-    def _check_size(self, reply: Message) -> None:
-        size_bytes = reply.ByteSize()
+    def _check_size(self, size_bytes: int) -> None:
         limit_bytes = self._limits.max_message_bytes
         if size_bytes > limit_bytes:
             raise TooLarge(

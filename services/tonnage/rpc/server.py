@@ -9,14 +9,15 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import grpc
 import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from tonnage.errors import InvalidInput
+from tonnage.rpc.door import Door
 from tonnage.rpc.guard import Guard
 from tonnage.rpc.interceptors import CallInterceptor, Limits, Watch
 
@@ -155,14 +156,16 @@ async def start(options: ServerOptions, services: Sequence[Service], ready: Read
     ``ready`` is asked a few times a second; health answers SERVING only while it says so.
     """
     interceptor = CallInterceptor(log, options.limits(), options.guard, options.watch)
-    server = grpc.aio.server(interceptors=[interceptor], options=_channel_options(options))
+    server = grpc.aio.server(options=_channel_options(options))
+    door = cast("grpc.aio.Server", Door(server, interceptor.wrap))  # of which adding services asks two methods
     names = [service.full_name for service in services]
     for service in services:
-        service.add(server)
+        service.add(door)
     checker = health.aio.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(checker, server)
+    health_pb2_grpc.add_HealthServicer_to_server(checker, door)
     if options.guard.reflection != "off":
-        reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        shown = reflection.aio.ReflectionServicer((*names, health.SERVICE_NAME, reflection.SERVICE_NAME))
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(shown, door)  # type: ignore[no-untyped-call]
     try:
         port = _bind(server, options, log)
     except InvalidInput:

@@ -152,6 +152,18 @@ def test_an_unreadable_request_id_is_replaced(given: tuple[tuple[str, str], ...]
     assert made.isalnum()
 
 
+def test_each_call_without_an_id_gets_its_own() -> None:
+    async def ask(stub: PlanningServiceAsyncStub) -> set[str | bytes]:
+        made = [stub.EstimateServerCount(pb.EstimateServerCountRequest()) for _ in range(20)]
+        await asyncio.gather(*made)
+        return {dict(await call.trailing_metadata())["x-request-id"] for call in made}
+
+    lines = Lines()
+    given = talk(ask, lines=lines)
+    assert len(given) == 20
+    assert {line["request_id"] for line in calls(lines)} == given
+
+
 def test_each_call_is_one_line_with_what_it_took() -> None:
     lines = Lines()
     talk(fail("invalid"), lines=lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 
 SCRIPT = """
 import structlog
@@ -36,6 +37,14 @@ def test_a_line_is_json_with_its_service_and_request() -> None:
     assert {first["service"], second["service"]} == {"ingest"}
     assert {first["request_id"], second["request_id"]} == {"r1"}
     assert "ValueError: inner" in str(second["exception"])
+
+
+def test_a_line_tells_its_moment_in_utc_and_its_level() -> None:
+    first, second = lines_at("info")
+    assert (first["level"], second["level"]) == ("info", "error")
+    told = datetime.fromisoformat(str(first["timestamp"]))
+    assert str(first["timestamp"]).endswith("Z")
+    assert abs(datetime.now(UTC) - told) < timedelta(minutes=1)
 
 
 def test_what_lies_below_the_level_is_left_out() -> None:
