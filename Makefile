@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 STAMP := $(VENV)/.installed
 GEN_STAMP := .venv-gen/.installed
 
-.PHONY: all setup demo check lint format types imports protos drift test browser gen bench fuzz long docs lock clean help
+.PHONY: all setup demo check lint format types imports protos drift test faults browser gen bench fuzz long docs lock clean help
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -64,10 +64,13 @@ gen: $(GEN_STAMP) ## Redo stubs and reference pages.
 
 test: $(STAMP) ## All tests but the long ones; the browser's where Chromium is installed.
 	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/property tests/contract
-	$(BIN)/pytest tests/e2e tests/browser
+	$(BIN)/pytest tests/e2e tests/faults tests/browser
 
 long: $(STAMP) ## Tests of minutes: queues whose answer is known, within one percent.
 	$(BIN)/pytest tests/long
+
+faults: $(STAMP) ## What goes wrong around a shared store, many rounds of it; needs PostgreSQL, and root for namespaces.
+	TONNAGE_FAULTS=long $(BIN)/pytest tests/faults
 
 browser: $(STAMP) ## The browser tests alone.
 	$(BIN)/pytest tests/browser
@@ -80,6 +83,7 @@ fuzz: $(STAMP) ## A million made-up files through every reader (QUICK=1 ends wit
 
 lock: $(STAMP) ## Resolve the pinned set again.
 	$(UV) pip compile pyproject.toml --extra all --extra scale-out --group dev --universal --generate-hashes --no-annotate --no-header -q -o requirements.lock
+	$(UV) pip compile pyproject.toml --extra all --extra scale-out --universal --generate-hashes --no-annotate --no-header -q -o requirements-image.lock
 	$(UV) pip compile --group gen --generate-hashes --no-annotate --no-header -q -o requirements-gen.lock
 
 clean: ## Remove environments and caches.

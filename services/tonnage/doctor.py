@@ -9,10 +9,12 @@ import json
 import shutil
 import socket
 import sys
+import tempfile
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from cryptography import x509
@@ -23,12 +25,12 @@ from tonnage.errors import InvalidInput, TonnageError
 from tonnage.rpc.auth import BearerCheck
 from tonnage.rpc.tokens.book import TokenBook, utc_now
 from tonnage.settings import IngestSettings, PlanningSettings, ServerSettings
-from tonnage.store import embedded_place
+from tonnage.store import open_reader
 from tonnage.store.admin.info import info
+from tonnage.store.url import EmbeddedPlace, parse_store_url, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 _LEAST_FREE_BYTES: Final = 1 << 30
 _SOON: Final = timedelta(days=14)
@@ -56,7 +58,7 @@ def findings(arguments: Sequence[str]) -> Iterator[Finding]:
     except InvalidInput as error:
         yield Finding("settings", "wrong", error.message)
         return
-    yield Finding("settings", "ok", f"store {ingest.store}")
+    yield Finding("settings", "ok", f"store {shown_url(ingest.store)}")
     for what, look in _looks(ingest, planning):
         try:
             yield from look()
@@ -87,7 +89,13 @@ def _clock() -> Iterator[Finding]:
 
 
 def _store(settings: ServerSettings) -> Iterator[Finding]:
-    place = embedded_place(settings.store)
+    place = parse_store_url(settings.store)
+    if not isinstance(place, EmbeddedPlace):
+        with closing(open_reader(settings.store)) as reader:
+            is_reached, found_version = reader.healthy(), reader.snapshot.data_version
+        said = f"data version {found_version}" if is_reached else f"{shown_url(settings.store)} was not reached"
+        yield Finding("store", "ok" if is_reached else "wrong", said)
+        return
     if not place.folder.exists():
         yield Finding("store", "warning", f"{place.folder} is not there yet; ingest makes it")
         return
@@ -96,11 +104,17 @@ def _store(settings: ServerSettings) -> Iterator[Finding]:
 
 
 def _disk(settings: ServerSettings) -> Iterator[Finding]:
-    folder = _nearest(embedded_place(settings.store).folder)
+    folder = _nearest(_local_folder(settings))
     free_bytes = shutil.disk_usage(folder).free
     state: State = "ok" if free_bytes >= _LEAST_FREE_BYTES else "wrong"
     cure = "" if state == "ok" else "; ingest needs room, at least 1 GiB"
     yield Finding("disk", state, f"{free_bytes / (1 << 30):.1f} GiB free at {folder}{cure}")
+
+
+def _local_folder(settings: ServerSettings) -> Path:
+    """Return where this machine keeps what it is sent."""
+    place = parse_store_url(settings.store)
+    return place.folder if isinstance(place, EmbeddedPlace) else Path(tempfile.gettempdir())
 
 
 def _nearest(folder: Path) -> Path:

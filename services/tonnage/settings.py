@@ -40,7 +40,9 @@ class ServerSettings(BaseSettings):
         env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, validate_default=True
     )
 
-    store: str = Field(description="Store URL: lake:///path/to/folder.", min_length=1)
+    store: str = Field(
+        description="Store URL: lake:///path/to/folder, or lake+postgres://… (docs/store.md).", min_length=1
+    )
     host: str = Field("127.0.0.1", description="Address to listen on; loopback unless said otherwise.", min_length=1)
     max_message_bytes: Bytes = Field(16 << 20, description="Largest message taken or sent.")
     drain_s: Seconds = Field(20.0, description="Time calls in flight get at the end.")

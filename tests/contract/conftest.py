@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 _NAMESPACES = (f"team-{number}" for number in itertools.count())
 
 
-@pytest.fixture(scope="module", params=["memory", "lake"])
+@pytest.fixture(scope="module", params=["memory", "lake", "shared"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Return one store for the module; tests keep apart by namespace."""
     if request.param == "memory":
         memory = MemoryStore()
         yield Store(memory, memory)
         return
-    url = f"lake://{tmp_path_factory.mktemp('lake')}"
+    if request.param == "shared":
+        url = request.getfixturevalue("backends").new_url()
+    else:
+        url = f"lake://{tmp_path_factory.mktemp('lake')}"
     writer = open_writer(url)
     reader = open_reader(url)
     yield Store(writer, reader)

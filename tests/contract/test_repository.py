@@ -20,7 +20,7 @@ def _tracked() -> list[Path]:
     return [path for line in listed.stdout.splitlines() if (path := ROOT / line).is_file()]
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-gen.lock"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-gen.lock", "requirements-image.lock"])
 def test_the_lock_names_no_host(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert "--hash=sha256:" in text

@@ -16,7 +16,7 @@ import pytest
 from builders import a_configuration
 from builders_store import a_retraction, a_stored_run, an_upload, labelled, rows_of, stored
 
-from tonnage.errors import NotAvailable, SchemaTooNew, StoreLocked, StoreUnavailable
+from tonnage.errors import SchemaTooNew, StoreLocked, StoreUnavailable
 from tonnage.store import durable, open_reader, open_writer
 from tonnage.store.base import Page, RunFilter
 from tonnage.store.lake.connection import attach, connect, create_catalog, data_path
@@ -373,12 +373,6 @@ def test_a_catalog_that_is_no_catalog_is_refused(place: EmbeddedPlace) -> None:
     (place.folder / "catalog.sqlite").write_bytes(b"not a catalog at all, but long enough to be read as one")
     with pytest.raises(StoreUnavailable, match=r"catalog|database"):
         LakeWriter(place)
-
-
-def test_the_scale_out_store_is_recognised_and_not_there_yet() -> None:
-    for opened in (open_writer, open_reader):
-        with pytest.raises(NotAvailable):
-            opened("lake+postgres://tonnage@db/tonnage?data=s3://bucket/runs")
 
 
 def test_a_user_can_query_the_store_in_plain_duckdb(place: EmbeddedPlace) -> None:

@@ -17,7 +17,7 @@ from tonnage.rpc import lean, process
 from tonnage.rpc.server import Service, serve
 from tonnage.settings import IngestSettings
 from tonnage.store import open_writer
-from tonnage.store.url import EmbeddedPlace, parse_store_url
+from tonnage.store.url import EmbeddedPlace, parse_store_url, shown_url
 from tonnage.v1.ingest_service_pb2 import DESCRIPTOR
 from tonnage.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
 
@@ -38,7 +38,12 @@ async def work(settings: IngestSettings, log: Log) -> None:
     try:
         spool = Spool(spool_folder, settings.max_report_bytes)
         left_count = spool.clean()
-        log.info("store opened", store=settings.store, data_version=writer.data_version, removed_uploads=left_count)
+        log.info(
+            "store opened",
+            store=shown_url(settings.store),
+            data_version=writer.data_version,
+            removed_uploads=left_count,
+        )
         ingest = Ingest(writer, committer, max_uploads=settings.max_uploads_count)
         servicer = IngestServicer(ingest, spool, max_runs_bytes=settings.max_runs_bytes)
         service = Service(SERVICE_NAME, partial(add_IngestServiceServicer_to_server, servicer))

@@ -19,7 +19,7 @@ def open_writer(url: str) -> StoreWriter:
     Raises ``InvalidInput`` (path ``store``), ``NotAvailable``, ``StoreLocked``, ``SchemaTooNew`` or
     ``StoreUnavailable``.
     """
-    return LakeWriter(embedded_place(url))
+    return LakeWriter(parse_store_url(url))
 
 
 def open_reader(url: str) -> StoreReader:
@@ -27,7 +27,7 @@ def open_reader(url: str) -> StoreReader:
 
     Raises ``InvalidInput`` (path ``store``), ``NotAvailable``, ``SchemaTooNew`` or ``StoreUnavailable``.
     """
-    return LakeReader(embedded_place(url))
+    return LakeReader(parse_store_url(url))
 
 
 def embedded_place(url: str) -> EmbeddedPlace:
@@ -35,7 +35,10 @@ def embedded_place(url: str) -> EmbeddedPlace:
     place = parse_store_url(url)
     if isinstance(place, EmbeddedPlace):
         return place
-    raise NotAvailable("this release has no store on PostgreSQL and S3 yet; use lake:///absolute/path/to/folder")
+    raise NotAvailable(
+        "this is for a store in a folder; look after one on PostgreSQL and S3 with pg_dump and versions of the bucket, "
+        "or copy it to a folder with `tonnage store migrate --to lake:///absolute/path/to/folder`"
+    )
 
 
 __all__ = ["embedded_place", "open_reader", "open_writer"]

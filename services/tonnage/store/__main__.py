@@ -24,7 +24,9 @@ from tonnage.store.admin.check import check
 from tonnage.store.admin.export import KINDS, export
 from tonnage.store.admin.info import info
 from tonnage.store.admin.migrate import bring_up
+from tonnage.store.admin.move import move
 from tonnage.store.admin.restore import restore
+from tonnage.store.url import parse_store_url, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -80,6 +82,11 @@ def _migrate(place: EmbeddedPlace, _: argparse.Namespace) -> Answer:
     return EXIT_OK, asdict(found), words.of_migration(found)
 
 
+def _move(given: argparse.Namespace) -> Answer:
+    found = move(parse_store_url(given.store), parse_store_url(given.to))
+    return EXIT_OK, {"to": shown_url(given.to), **asdict(found)}, words.of_move(found, shown_url(given.to))
+
+
 def _export(place: EmbeddedPlace, given: argparse.Namespace) -> Answer:
     found = export(
         place,
@@ -113,7 +120,12 @@ def _parser() -> argparse.ArgumentParser:
         "destination", type=Path
     )
     add("restore", _restore, "make a store from a backup, where there is none").add_argument("source", type=Path)
-    add("migrate", _migrate, "bring a store of an earlier release up to this one; ingest must not run")
+    migrated = add(
+        "migrate",
+        _migrate,
+        "bring a store of an earlier release up to this one, or copy it to another place; ingest must not run",
+    )
+    migrated.add_argument("--to", help="URL of an empty store of either kind, to copy everything to and compare")
     exported = add("export", _export, "write runs and points as plain files to an empty folder; ingest may run")
     exported.add_argument("destination", type=Path)
     exported.add_argument("--namespace", help="of this one only")
@@ -143,9 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _done(given: argparse.Namespace) -> int:
     if given.store is None:
         raise InvalidInput.field("store", None, "is not given", f"set {VARIABLE} or --store lake:///path/to/folder")
-    answer: Answer = given.answer(embedded_place(given.store), given)
+    moves = getattr(given, "to", None) is not None
+    answer: Answer = _move(given) if moves else given.answer(embedded_place(given.store), given)
     status, said, lines = answer
-    text = json.dumps({"store": given.store, **said}, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"store": shown_url(given.store), **said}, indent=2, ensure_ascii=False, allow_nan=False)
     print(text if given.json else "\n".join(_clean(line) for line in lines))  # noqa: T201 -- a command's output
     return status
 

@@ -14,6 +14,7 @@ from tonnage import checks
 from tonnage.domain.buckets import kind_of
 from tonnage.errors import InvalidInput, at
 from tonnage.store.base import Append
+from tonnage.store.levelled import check_points
 from tonnage.store.rows import point_rows, row_to_run, run_to_row, to_table
 from tonnage.store.schema import TABLES
 
@@ -136,7 +137,6 @@ NEVER_ABSENT: Final = {
     ),
 }
 """Columns that hold a value in every row, by table."""
-_COUNTED: Final = ("run_id", "point_index_count", "point_index_count_distinct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Upload:
         )
         for name in ("runs", "points"):
             _check_columns(name, getattr(item, name))
-        keys = tuple(map(RunKey, *(item.runs[name].to_pylist() for name in RunKey.__dataclass_fields__)))
+        keys = tuple(map(RunKey, *(_listed(item.runs[name]) for name in RunKey.__dataclass_fields__)))
         checks.not_empty("runs", keys)
         _check_keys(keys, item)
         return cls(item, keys, item.runs, item.points)
@@ -254,22 +254,14 @@ def _check_keys(keys: Sequence[RunKey], item: AppendTables) -> None:
             raise InvalidInput.field(path, key.namespace, "is not the upload's", f"use {item.namespace}")
     if len({key.run_id for key in keys}) < len(keys):
         raise InvalidInput.field("runs", None, "holds a run twice", "send each run once")
-    _check_points(keys, item.points)
+    check_points(keys, item.points)
 
 
-def _check_points(keys: Sequence[RunKey], points: pa.Table) -> None:
-    """Refuse points that are not the levels the runs state, each once: the store's MERGE would keep both of two."""
-    held = pa.table({"run_id": points["run_id"].cast(pa.string()), "point_index": points["point_index"]})
-    found = held.group_by("run_id").aggregate([("point_index", "count"), ("point_index", "count_distinct")])
-    counts = zip(*(found[name].to_pylist() for name in _COUNTED), strict=True)
-    by_run = {run_id: (count, distinct) for run_id, count, distinct in counts}
-    for position, key in enumerate(keys):
-        count, distinct = by_run.pop(key.run_id, (0, 0))
-        if count != key.level_count or distinct != count:
-            problem = f"is not the number of its points ({count}, {distinct} of them different)"
-            raise InvalidInput.field(f"runs[{position}].level_count", key.level_count, problem, "send every level once")
-    if by_run:
-        raise InvalidInput.field("points.run_id", next(iter(by_run)), "is no run of the upload", "send its run too")
+def _listed(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column without nulls."""
+    held = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    values: list[Any] = held.to_numpy().tolist()
+    return values
 
 
 def run_tables(runs: Sequence[Run]) -> tuple[pa.Table, pa.Table]:

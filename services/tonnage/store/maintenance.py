@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from tonnage.store.checksums import Checksums
-    from tonnage.store.durable import NewFiles
+    from tonnage.store.lake.site import Digests, Files
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ DEFAULT_UPKEEP: Final = Upkeep()
 class Maintenance:
     """The steps in their order, run by the writer under its lock."""
 
-    def __init__(self, data: Path, checksums: Checksums, upkeep: Upkeep = DEFAULT_UPKEEP) -> None:
+    def __init__(self, data: Path, checksums: Digests, upkeep: Upkeep = DEFAULT_UPKEEP) -> None:
         self._data = data
         self._checksums = checksums
         self._upkeep = upkeep
@@ -47,7 +46,7 @@ class Maintenance:
         # What was left when a merge found nothing to merge; None before that.
         self._settled: set[Path] | None = None
 
-    def run(self, connection: duckdb.DuckDBPyConnection, files: NewFiles) -> None:
+    def run(self, connection: duckdb.DuckDBPyConnection, files: Files) -> None:
         """Flush inlined rows, merge small files, expire old snapshots, remove files nothing names.
 
         Each step is a transaction of its own; files it wrote are durable before the catalog names
@@ -66,7 +65,7 @@ class Maintenance:
                 files=names,
             )
 
-    def _merge(self, connection: duckdb.DuckDBPyConnection, files: NewFiles) -> list[Path]:
+    def _merge(self, connection: duckdb.DuckDBPyConnection, files: Files) -> list[Path]:
         """Merge small files when there may be some, or return those that are damaged."""
         before = self._mergeable(connection)
         if before == self._settled:
@@ -98,7 +97,7 @@ class Maintenance:
             calls.append(f"ducklake_delete_orphaned_files('lake', older_than => {old_files})")
         return calls
 
-    def _step(self, connection: duckdb.DuckDBPyConnection, call: str, files: NewFiles) -> None:
+    def _step(self, connection: duckdb.DuckDBPyConnection, call: str, files: Files) -> None:
         started_s = time.monotonic()
         _run(connection, call, files)
         _LOG.debug("store maintenance: %s took %.3f s", call, time.monotonic() - started_s)
@@ -108,7 +107,7 @@ def _before(age_s: int) -> str:
     return f"now() - INTERVAL {age_s} SECOND"
 
 
-def _run(connection: duckdb.DuckDBPyConnection, call: str, files: NewFiles) -> None:
+def _run(connection: duckdb.DuckDBPyConnection, call: str, files: Files) -> None:
     connection.execute("BEGIN")
     try:
         connection.execute(f"CALL {call}")

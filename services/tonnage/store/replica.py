@@ -11,15 +11,15 @@ import duckdb
 
 from tonnage.errors import DataVersionNotReached, SchemaTooNew, TonnageError
 from tonnage.store.lake.cache import MAX_CACHED_LEVELS, SweepCache
-from tonnage.store.lake.connection import connect
 from tonnage.store.lake.facts import FactsCache
 from tonnage.store.lake.feed import Feed
 from tonnage.store.lake.generation import Generation
+from tonnage.store.lake.sites import source_of
 from tonnage.store.lake.snapshot import LakeSnapshot
 
 if TYPE_CHECKING:
     from tonnage.store.lake.feed import Position
-    from tonnage.store.url import EmbeddedPlace
+    from tonnage.store.url import Place
 
 _LOG: Final = logging.getLogger(__name__)
 _POLL_S: Final = 0.1
@@ -35,14 +35,13 @@ class LakeReader:
     ``healthy`` says no. Opened in the process that uses it, never before a fork.
     """
 
-    def __init__(
-        self, place: EmbeddedPlace, *, poll_s: float = _POLL_S, max_cached_levels: int = MAX_CACHED_LEVELS
-    ) -> None:
+    def __init__(self, place: Place, *, poll_s: float = _POLL_S, max_cached_levels: int = MAX_CACHED_LEVELS) -> None:
         """Copy what is there and go on in the background; raise ``SchemaTooNew`` or ``StoreUnavailable``."""
         self._poll_s = poll_s
         self._max_cached_levels = max_cached_levels
-        self._connection = connect()
-        self._feed = Feed(self._connection, place)
+        source = source_of(place)
+        self._connection = source.connect()
+        self._feed = Feed(self._connection, source)
         self._changed = threading.Condition()
         self._refreshing = threading.Lock()
         self._stop = threading.Event()

@@ -37,7 +37,7 @@ class ReportFiles:
         make_folder(path.parent)
         temporary = path.with_name(f".{report_id}.{uuid.uuid4().hex}")
         with replacing(path, temporary):
-            found = _compress(data, temporary)
+            found = compress(data, temporary)
             if found != report_id:
                 cure = "give the SHA-256 of the bytes"
                 raise InvalidInput.field("report_id", report_id, f"is not the digest of the bytes ({found})", cure)
@@ -49,7 +49,7 @@ class ReportFiles:
             file = path.open("rb")
         except FileNotFoundError as error:
             raise NotStored(f"no raw report {report_id}", report_id=report_id) from error
-        return cast("BinaryIO", io.BufferedReader(_Checked(file, report_id), _CHUNK_BYTES))
+        return checked(file, report_id)
 
     def sweep(self) -> int:
         """Remove what writers that were killed left half written, and return how many files."""
@@ -59,12 +59,23 @@ class ReportFiles:
         return len(left)
 
     def _path(self, report_id: str) -> Path:
-        if _DIGEST.fullmatch(report_id) is None:
-            raise InvalidInput.field("report_id", report_id, "is not a SHA-256 digest", "give 64 lower-case hex digits")
-        return self._folder / report_id[:2] / f"{report_id}.zst"
+        return self._folder / checked_digest(report_id)[:2] / f"{report_id}.zst"
 
 
-def _compress(data: BinaryIO, path: Path) -> str:
+def checked_digest(report_id: str) -> str:
+    """Return a report's id; raise ``InvalidInput`` when it is no digest."""
+    if _DIGEST.fullmatch(report_id) is None:
+        raise InvalidInput.field("report_id", report_id, "is not a SHA-256 digest", "give 64 lower-case hex digits")
+    return report_id
+
+
+def checked(file: BinaryIO, report_id: str) -> BinaryIO:
+    """Return what a compressed file holds; reading raises ``StoreDamaged`` when it does not match the digest."""
+    return cast("BinaryIO", io.BufferedReader(_Checked(file, report_id), _CHUNK_BYTES))
+
+
+def compress(data: BinaryIO, path: Path) -> str:
+    """Write ``data`` compressed to a new file and return the digest of its bytes; raises ``OSError``."""
     digest = hashlib.sha256()
     with path.open("xb") as file, pa.CompressedOutputStream(file, "zstd") as compressed:
         while chunk := data.read(_CHUNK_BYTES):

@@ -12,6 +12,7 @@ from builders_store import a_retraction, a_stored_run, an_upload, stored
 from tonnage.store.lake.cache import SweepCache
 from tonnage.store.lake.connection import connect
 from tonnage.store.lake.feed import Feed
+from tonnage.store.lake.folder_site import FolderSource
 from tonnage.store.lake.generation import Generation
 from tonnage.store.lake.writer import LakeWriter
 from tonnage.store.url import EmbeddedPlace
@@ -47,7 +48,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Counted]:
             stored(writer, an_upload(run))
         writer.retract(a_retraction([runs[0]]))
         made = Counted(connection)
-        made.build(Feed(connection, place).position())
+        made.build(Feed(connection, FolderSource(place)).position())
         yield made
 
 

@@ -36,7 +36,10 @@ class StoreFlags:
     data: Annotated[Path | None, Option(help=f"Folder of the store; {_DATA} when left out.")] = None
     store: Annotated[
         str | None,
-        Option(help="URL of the store where --data is not given: lake:///path/to/folder.", envvar="TONNAGE_STORE"),
+        Option(
+            help="URL of the store where --data is not given: a folder's or a shared one's.",
+            envvar="TONNAGE_STORE",
+        ),
     ] = None
     as_json: Annotated[bool, Option("--json", help="Print one JSON document.")] = False
 
@@ -83,9 +86,19 @@ def restore(*, source: Annotated[Path, Argument(help="Folder of a backup.")], fl
 
 
 @kit.command(app)
-def migrate(*, flags: StoreFlags) -> int:
-    """Bring a store of an earlier release up to this one, as ingest does when it starts."""
-    return _run("migrate", flags)
+def migrate(
+    *,
+    to: Annotated[
+        str | None,
+        Option(help="URL of an empty store, in a folder or on PostgreSQL and S3: copy everything there and compare."),
+    ] = None,
+    flags: StoreFlags,
+) -> int:
+    """Bring a store of an earlier release up to this one, as ingest does when it starts; or copy it with --to.
+
+    A copy is compared by counts and digests before it is committed, and the source stays as it is. Ingest must not run.
+    """
+    return _run("migrate", flags, *([] if to is None else [f"--to={to}"]))
 
 
 @kit.command(app)

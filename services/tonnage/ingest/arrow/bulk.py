@@ -14,6 +14,7 @@ from tonnage.errors import InvalidInput, TooLarge, at
 from tonnage.ingest import keys
 from tonnage.ingest.arrow.columns import RUN
 from tonnage.ingest.arrow.decode import decode_table
+from tonnage.ingest.arrow.levels import listed
 from tonnage.ingest.arrow.runs import Runs, run_starts
 from tonnage.store.base import AppendTables
 
@@ -107,7 +108,7 @@ class Bulk:
 
     def _note_names(self, table: pa.Table, first_row: int) -> None:
         starts = run_starts(table)
-        for name, start in zip(table[RUN].take(pa.array(starts)).to_pylist(), starts.tolist(), strict=True):
+        for name, start in zip(listed(table[RUN].take(pa.array(starts))), starts.tolist(), strict=True):
             if name in self._names:
                 cure = "keep the rows of a run together, in order of load"
                 raise InvalidInput.field(f"rows[{first_row + start}].{RUN}", name, "was there before, apart", cure)

@@ -17,7 +17,7 @@ from tonnage.ingest import keys
 from tonnage.ingest.arrow.columns import COUNTS, NUMBERS, QUALITY_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
     import pyarrow as pa
@@ -36,15 +36,26 @@ def report_ids(table: pa.Table, said: Sequence[str], starts: Integers) -> list[s
     held = np.logical_or.reduceat(valid, starts, axis=0) if names else np.zeros((len(starts), 0), dtype=np.bool_)
     texts = _texts(table, starts, ends)
     found = [""] * len(starts)
-    patterns, pattern_of = np.unique(held, axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
+    spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    for pattern, runs in _patterns(held):
         columns = ",".join(name for name, is_held in zip(names, pattern, strict=True) if is_held)
-        chosen = cells[:, pattern]
-        for run in np.flatnonzero(pattern_of.reshape(-1) == number).tolist():
+        rows = np.ascontiguousarray(cells if pattern.all() else cells[:, pattern])
+        for run in runs:
+            start, end = spans[run]
             digest = hashlib.sha256(f"{said[run]}\n{columns}\n{texts[run]}\n".encode())
-            digest.update(np.ascontiguousarray(chosen[starts[run] : ends[run]]).data)
+            digest.update(rows[start:end].data)
             found[run] = digest.hexdigest()
     return found
+
+
+def _patterns(held: npt.NDArray[np.bool_]) -> Iterator[tuple[npt.NDArray[np.bool_], list[int]]]:
+    """Yield which columns hold a value, and the runs of which that is so."""
+    if (held == held[0]).all():
+        yield held[0], list(range(len(held)))
+        return
+    patterns, pattern_of = np.unique(held, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        yield pattern, np.flatnonzero(pattern_of.reshape(-1) == number).tolist()
 
 
 def _cells(table: pa.Table, names: Sequence[str]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:

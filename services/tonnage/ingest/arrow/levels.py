@@ -44,7 +44,7 @@ class Levels:
 
     def summer(self, name: str) -> Callable[[int, int], FieldSums]:
         """Return what sums a request-size column over rows [start, end), as the domain does."""
-        values, counts = self.columns[name].to_pylist(), self._counts()
+        values, counts = listed(self.columns[name]), self.counts()
         if None in values or None in counts:
             return lambda start, end: field_sums(zip(values[start:end], counts[start:end], strict=True))
 
@@ -59,9 +59,10 @@ class Levels:
 
         return of_whole_rows
 
-    def _counts(self) -> list[Any]:
+    def counts(self) -> list[Any]:
+        """Return how many requests of each level completed."""
         held = self.columns.get("completed_count")
-        return [None] * self.row_count if held is None else held.to_pylist()
+        return [None] * self.row_count if held is None else listed(held)
 
     def stated(self, name: str) -> npt.NDArray[np.bool_]:
         """Return where a column holds a value."""
@@ -182,18 +183,32 @@ def _put_back(
         held[name] = pc.replace_with_mask(held[name], pa.array(mask), values)
 
 
+def listed(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return what ``to_pylist`` does for numbers and texts, without an object of Arrow's for each."""
+    if column.null_count and not pa.types.is_string(column.type):
+        return list(column.to_pylist())
+    held: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+    return held
+
+
 def sums_of_runs(levels: Levels, kinds: Sequence[str], starts: Integers) -> list[WorkSums]:
-    """Return the sums of each run's request sizes, as the domain makes them of levels."""
+    """Return the sums of each run's request sizes, as the domain makes them of levels.
+
+    Runs with the same sizes and counts share one object.
+    """
     ends = np.append(starts[1:], levels.row_count)
     spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
     fields = {kind: tuple(dict.fromkeys(table_columns.WORKS[kind].values())) for kind in set(kinds)}
     pairs = {name: levels.summer(name) for names in fields.values() for name in names if name in levels.columns}
-    return [
-        WorkSums(
-            kind=kind,
-            sums=tuple(
-                (name, sums) for name in fields[kind] if name in pairs and (sums := pairs[name](start, end)).level_count
-            ),
-        )
-        for kind, (start, end) in zip(kinds, spans, strict=True)
-    ]
+    stated = [listed(levels.columns[name]) for name in pairs]
+    held = [*stated, levels.counts()]
+    made: dict[tuple[object, ...], WorkSums] = {}
+    found = []
+    for kind, (start, end) in zip(kinds, spans, strict=True):
+        key = (kind, *(tuple(values[start:end]) for values in held))
+        sums = made.get(key)
+        if sums is None:
+            each = ((name, pairs[name](start, end)) for name in fields[kind] if name in pairs)
+            sums = made[key] = WorkSums(kind=kind, sums=tuple((name, item) for name, item in each if item.level_count))
+        found.append(sums)
+    return found

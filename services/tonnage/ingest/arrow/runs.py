@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tonnage import checks
 from tonnage.domain.buckets import bucket_of
 from tonnage.domain.configuration import FIELD_NAMES
 from tonnage.domain.measurement import ArrivalKind
@@ -20,18 +19,20 @@ from tonnage.ingest.arrow import columns
 from tonnage.ingest.arrow.digests import report_ids
 from tonnage.ingest.arrow.heads import OWN, Head, head_of
 from tonnage.ingest.arrow.levels import levels_of, sums_of_runs
+from tonnage.ingest.arrow.sharing import alike, each_once, own_of
 from tonnage.ingest.requests import BulkRun
 from tonnage.store.schema import TABLES
 from tonnage.store.texts import compact, sums_to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
     from tonnage.domain.buckets import WorkSums
     from tonnage.domain.finding import Finding
     from tonnage.ingest.arrow.levels import Levels
+    from tonnage.ingest.arrow.sharing import Own
     from tonnage.ingest.requests import RunsRequest
 
     Integers: TypeAlias = npt.NDArray[np.int64]
@@ -71,22 +72,23 @@ class Runs:
         heads, own = self._heads_of(table, starts, first_row)
         kinds = [head.kind for head in heads]
         levels = levels_of(table, kinds, starts, first_row)
-        said = [f"{head.said_digest}\n{keys.canonical(mine)}" for head, mine in zip(heads, own, strict=True)]
+        said = [f"{head.said_digest}\n{text}" for head, text in zip(heads, own.texts(), strict=True)]
         ids = report_ids(table, said, starts)
         run_ids = keys.run_ids(ids)
         sums = sums_of_runs(levels, kinds, starts)
         sizes = np.diff(np.append(starts, table.num_rows))
         usable = np.add.reduceat(levels.usable.astype(np.int64), starts)
         counted = np.logical_and.reduceat(levels.stated("completed_count"), starts)
+        sweep_ids = [sweep or run_id for sweep, run_id in zip(own.sweeps, run_ids, strict=True)]
         own_columns = {
             "run_id": run_ids,
             "report_id": ids,
-            "sweep_id": [sweep or run_id for (sweep, _), run_id in zip(own, run_ids, strict=True)],
-            "measured_at": [measured_at for _, measured_at in own],
+            "sweep_id": sweep_ids,
+            "measured_at": own.dates,
             "arrival_kind": _arrival_kinds(heads, levels, starts),
             "level_count": sizes.tolist(),
             "usable_level_count": usable.tolist(),
-            "work_sums": [sums_to_text(item) for item in sums],
+            "work_sums": each_once(sums_to_text, sums),
             "findings": [
                 head.findings_text if is_counted else head.findings_text_uncounted
                 for head, is_counted in zip(heads, counted.tolist(), strict=True)
@@ -100,10 +102,16 @@ class Runs:
                 usable_level_count=usable_level_count,
                 fingerprint=head.fingerprint,
                 sweep_id=sweep_id,
-                missing=(*head.missing, *_missing_lengths(item)),
+                missing=head.missing + lengths,
             )
-            for run_id, level_count, usable_level_count, head, sweep_id, item in zip(
-                run_ids, sizes.tolist(), usable.tolist(), heads, own_columns["sweep_id"], sums, strict=True
+            for run_id, level_count, usable_level_count, head, sweep_id, lengths in zip(
+                run_ids,
+                sizes.tolist(),
+                usable.tolist(),
+                heads,
+                sweep_ids,
+                each_once(_missing_lengths, sums),
+                strict=True,
             )
         )
         findings = [
@@ -114,26 +122,25 @@ class Runs:
         points = points_table(runs, levels, sums, sizes)
         return Part(runs, points, told, findings + levels.findings)
 
-    def _heads_of(self, table: pa.Table, starts: Integers, first_row: int) -> tuple[list[Head], list[tuple[Any, Any]]]:
-        firsts = table.take(pa.array(starts))
-        names = [name for name in table.schema.names if columns.is_header(name) and name not in OWN]
-        rows = list(zip(*(firsts[name].to_pylist() for name in names), strict=True)) if names else [()] * len(starts)
-        heads = []
-        for row, start in zip(rows, starts.tolist(), strict=True):
-            stated = tuple(sorted((name, value) for name, value in zip(names, row, strict=True) if value is not None))
+    def _heads_of(self, table: pa.Table, starts: Integers, first_row: int) -> tuple[list[Head], Own]:
+        """Return each run's head, and what each says for itself; a head is made once for all runs that say the same."""
+        firsts = table.select(list(filter(columns.is_header, table.schema.names))).take(pa.array(starts))
+        names = [name for name in firsts.schema.names if name not in OWN]
+        shown, number_of_run = alike(firsts.select(names), len(starts))
+        rows = firsts.select(names).take(pa.array(shown)).to_pylist() if names else [{}]
+        distinct = []
+        for row, start in zip(rows, starts[shown].tolist(), strict=True):
+            stated = tuple(sorted((name, value) for name, value in row.items() if value is not None))
             head = self._heads.get(stated)
             if head is None:
                 with at(f"rows[{first_row + start}]"):
                     head = self._heads[stated] = head_of(dict(stated))
-            heads.append(head)
-        nothing = [None] * len(starts)
-        sweeps, dates = (firsts[name].to_pylist() if name in firsts.schema.names else nothing for name in OWN)
-        for sweep, start in zip(sweeps, starts.tolist(), strict=True):
-            with at(f"rows[{first_row + start}]"):
-                checks.name("sweep_id", sweep)
-        return heads, list(zip(sweeps, dates, strict=True))
+            distinct.append(head)
+        own = own_of(firsts, len(starts))
+        own.check(starts, first_row)
+        return [distinct[number] for number in number_of_run.tolist()], own
 
-    def table(self, heads: Sequence[Head], own: dict[str, list[Any]]) -> pa.Table:
+    def table(self, heads: Sequence[Head], own: Mapping[str, list[Any] | pa.Array]) -> pa.Table:
         """Return the rows of ``runs``: what many share by dictionary, what each has for itself as it is."""
         distinct = list(dict.fromkeys(map(id, heads)))
         number = {key: position for position, key in enumerate(distinct)}
@@ -218,7 +225,7 @@ def _missing_lengths(sums: WorkSums) -> tuple[str, ...]:
 def points_table(runs: pa.Table, levels: Levels, sums: Sequence[WorkSums], sizes: Integers) -> pa.Table:
     """Return the rows of ``points``: the run's columns by dictionary, the level's as they are."""
     run_of_row = pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.int32())
-    buckets = [bucket_of(item.mean()) for item in sums]
+    buckets = each_once(lambda item: bucket_of(item.mean()), sums)
     held: dict[str, pa.Array] = dict(levels.columns)
     held["point_index"] = held["level_index"]
     for name in ("first", "second"):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tonnage.store.admin.info import Info
     from tonnage.store.admin.manifest import Manifest
     from tonnage.store.admin.migrate import Migrated
+    from tonnage.store.admin.move import Moved
 
 _COLUMNS: Final = {
     "runs": "run_count",
@@ -47,6 +48,13 @@ def of_check(found: CheckReport) -> Iterator[str]:
     if found.counts is not None:
         yield from _counted(found.counts)
     yield "sound" if found.is_sound else f"damaged: {len(found.damages)} findings"
+
+
+def of_move(found: Moved, place: str) -> Iterator[str]:
+    """Yield the lines on a store that was copied."""
+    yield f"copied data version {found.data_version} to {place}"
+    yield from (f"{table.name:<13} {table.row_count} rows, digest {table.digest}" for table in found.tables)
+    yield f"reports       {found.report_count}, each read back and as its digest says"
 
 
 def of_backup(found: Manifest, folder: object) -> Iterator[str]:

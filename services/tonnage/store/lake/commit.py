@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tonnage.store.changes import Changes
-    from tonnage.store.durable import NewFiles
+    from tonnage.store.lake.site import Files
+
+
+class Outrun(duckdb.TransactionException):
+    """Another writer committed since the decision was taken; nothing was written."""
+
 
 _APPENDED: Final = ("runs", "run_events", "reports", "requests", "plans", "commits")
 
@@ -64,8 +69,12 @@ def _commit_rows(changes: Changes) -> list[dict[str, Any]]:
     ]
 
 
-def commit(connection: duckdb.DuckDBPyConnection, changes: Changes, files: NewFiles) -> None:
+def commit(
+    connection: duckdb.DuckDBPyConnection, changes: Changes, files: Files, *, on_snapshot: int | None = None
+) -> None:
     """Write ``changes`` in one transaction that is durable when this returns.
+
+    With ``on_snapshot`` it is written on that snapshot of the lake or not at all: ``Outrun`` says another came first.
 
     DuckDB does not sync the Parquet files it writes, so they and their folders are synced before the
     catalog names them; the catalog syncs its own log (SQLite at synchronous=FULL).
@@ -74,6 +83,7 @@ def commit(connection: duckdb.DuckDBPyConnection, changes: Changes, files: NewFi
     tables = tables_of(changes)
     connection.execute("BEGIN")
     try:
+        _require_snapshot(connection, on_snapshot)
         if "points" in tables:
             _merge_points(connection, tables["points"])
         for name in _APPENDED:
@@ -84,6 +94,17 @@ def commit(connection: duckdb.DuckDBPyConnection, changes: Changes, files: NewFi
     except BaseException:
         rollback(connection)
         raise
+
+
+def newest_snapshot(connection: duckdb.DuckDBPyConnection) -> int:
+    """Return the lake's newest snapshot, in a transaction the one it stands on; raises ``duckdb.Error``."""
+    found = connection.execute("SELECT id FROM lake.current_snapshot()").fetchone()
+    return -1 if found is None else int(found[0])
+
+
+def _require_snapshot(connection: duckdb.DuckDBPyConnection, wanted: int | None) -> None:
+    if wanted is not None and newest_snapshot(connection) != wanted:
+        raise Outrun("another writer committed first")
 
 
 def rollback(connection: duckdb.DuckDBPyConnection) -> None:

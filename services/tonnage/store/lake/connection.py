@@ -11,18 +11,20 @@ import duckdb
 from tonnage.errors import StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tonnage.store.url import EmbeddedPlace
 
-_EXTENSIONS: Final = ("ducklake", "sqlite_scanner")
+EXTENSIONS: Final = ("ducklake", "sqlite_scanner")
 _BUSY_TIMEOUT_MS: Final = 5000
 # Bytes 18 and 19 of a SQLite file say 2 when it keeps a write-ahead log.
 _WAL_MARK: Final = b"\x02\x02"
 
 
-def connect() -> duckdb.DuckDBPyConnection:
+def connect(extensions: Iterable[str] = EXTENSIONS) -> duckdb.DuckDBPyConnection:
     """Return a private in-memory DuckDB that can attach a lake; raise ``StoreUnavailable`` without the extensions."""
     connection = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
-    for name in _EXTENSIONS:
+    for name in extensions:
         connection.execute(f"LOAD {quoted(str(_extension(name)))}")
     connection.execute("SET TimeZone = 'UTC'")
     return connection
@@ -56,14 +58,14 @@ def data_path(place: EmbeddedPlace) -> Path:
     return place.folder / "data"
 
 
-def attach(connection: duckdb.DuckDBPyConnection, place: EmbeddedPlace, *, read_only: bool) -> None:
-    """Attach an existing store as ``lake``; raises ``duckdb.Error``.
+def attach(connection: duckdb.DuckDBPyConnection, place: EmbeddedPlace, *, read_only: bool, name: str = "lake") -> None:
+    """Attach an existing store under a name; raises ``duckdb.Error``.
 
     The data path is given each time, so that a folder that was moved or restored elsewhere opens.
     """
     mode = ", READ_ONLY" if read_only else ""
     connection.execute(
-        f"ATTACH {_catalog_url(place)} AS lake ({_data_option(place)}, OVERRIDE_DATA_PATH true, "
+        f"ATTACH {_catalog_url(place)} AS {name} ({_data_option(place)}, OVERRIDE_DATA_PATH true, "
         f"META_BUSY_TIMEOUT {_BUSY_TIMEOUT_MS}{mode})"
     )
 

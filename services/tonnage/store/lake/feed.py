@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tonnage.errors import StoreUnavailable
-from tonnage.store.lake.connection import attach, catalog_path
 from tonnage.store.migrations import refuse_newer, schema_version
 from tonnage.store.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import duckdb
 
-    from tonnage.store.url import EmbeddedPlace
+    from tonnage.store.lake.site import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +30,9 @@ class Position:
 class Feed:
     """Attaches the lake as soon as it is there."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, place: EmbeddedPlace) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         self._cursor = connection.cursor()
-        self._place = place
+        self._source = source
         self._catalog: tuple[int, int] | None = None
 
     def position(self) -> Position:
@@ -41,12 +40,12 @@ class Feed:
 
         Raises ``StoreUnavailable`` while there is no store, ``SchemaTooNew``, or ``duckdb.Error``.
         """
-        catalog = self._catalog_file()
+        catalog = self._source.identity()
         if self._catalog != catalog:
             self._attach(catalog)
         found = self._cursor.execute("SELECT id FROM lake.current_snapshot()").fetchone()
         if found is None:
-            raise StoreUnavailable(f"the store in {self._place.folder} has no snapshot")
+            raise StoreUnavailable(f"the store in {self._source.name} has no snapshot")
         return Position(catalog, int(found[0]))
 
     def _check_schema(self) -> None:
@@ -55,20 +54,13 @@ class Feed:
         refuse_newer(version, SCHEMA_VERSION)
         if version < SCHEMA_VERSION:
             raise StoreUnavailable(
-                f"the store in {self._place.folder} has schema {version}, this release needs {SCHEMA_VERSION}; "
+                f"the store in {self._source.name} has schema {version}, this release needs {SCHEMA_VERSION}; "
                 "start ingest of this release, which brings it up"
             )
 
-    def _catalog_file(self) -> tuple[int, int]:
-        try:
-            found = catalog_path(self._place).stat()
-        except FileNotFoundError as error:
-            raise StoreUnavailable(f"there is no store in {self._place.folder} yet; start ingest on it") from error
-        return found.st_dev, found.st_ino
-
     def _attach(self, catalog: tuple[int, int]) -> None:
         self._detach()
-        attach(self._cursor, self._place, read_only=True)
+        self._source.attach(self._cursor, read_only=True)
         self._catalog = catalog
         try:
             self._check_schema()

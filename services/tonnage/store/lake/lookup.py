@@ -49,6 +49,12 @@ class SeenKeys:
                 pairs = zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
                 self._seen[name].update(hash(pair) for pair in pairs)
 
+    def follow(self, connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
+        """Note what other writers committed in snapshots ``first`` to ``last``; raises ``duckdb.Error``."""
+        for name, column in _KEY_COLUMNS.items():
+            sql = f"SELECT namespace, {column} FROM lake.table_insertions('{name}', {first}, {last})"
+            self._seen[name].update(hash(pair) for pair in connection.execute(sql).fetchall())
+
     def add(self, changes: Changes) -> None:
         """Note what was committed."""
         self._seen["runs"].update(hash(known.key) for _, new in changes.uploads for known in new)

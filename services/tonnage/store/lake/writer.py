@@ -1,4 +1,4 @@
-"""The one process that writes a lake."""
+"""A process that writes a lake: the only one of a folder, one of several of a store on PostgreSQL and S3."""
 
 from __future__ import annotations
 
@@ -11,21 +11,16 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 import duckdb
 
 from tonnage.errors import NotStored, StoreUnavailable
-from tonnage.store import durable
 from tonnage.store.changes import Changes
-from tonnage.store.checksums import Checksums
 from tonnage.store.decide import decide_all, decide_append, decide_plan, decide_retraction, found_plan, prepared
 from tonnage.store.incoming import Upload, check_plan, check_retraction, check_texts
 from tonnage.store.known import Keys
-from tonnage.store.lake.commit import commit
-from tonnage.store.lake.connection import attach, catalog_path, connect, create_catalog, data_path
-from tonnage.store.lake.keepalive import KeepAlive
-from tonnage.store.lake.lock import WriterLock
+from tonnage.store.lake.commit import Outrun, commit, newest_snapshot
 from tonnage.store.lake.lookup import SeenKeys, look_up, newest_reports, report_ids, whole_runs
 from tonnage.store.lake.remembered import Remembered
+from tonnage.store.lake.sites import site_of
 from tonnage.store.maintenance import DEFAULT_UPKEEP, Maintenance, Upkeep
 from tonnage.store.migrations import migrate
-from tonnage.store.reports import ReportFiles
 from tonnage.store.texts import receipt_from_text
 from tonnage.store.uploads import by_report, by_request, stored_report, upload_request
 
@@ -44,11 +39,11 @@ if TYPE_CHECKING:
         StoredUpload,
     )
     from tonnage.store.known import Known
-    from tonnage.store.url import EmbeddedPlace
+    from tonnage.store.url import Place
 
 _LOG: Final = logging.getLogger(__name__)
-_WAITS_S: Final = (0.05, 0.1, 0.2, 0.4)
-_BUSY: Final = "database is locked"
+_WAITS_S: Final = (0.05, 0.1, 0.2, 0.4, 0.8)
+_EXPIRED: Final = "No snapshot found"
 Answer = TypeVar("Answer")
 
 
@@ -57,43 +52,41 @@ def _utc_now() -> datetime:
 
 
 class LakeWriter:
-    """Writes a lake under its lock; safe to use from several threads, which wait for each other.
+    """Writes a lake under its lock, which shared stores lend for one commit at a time.
+
+    Safe to use from several threads, which wait for each other.
 
     Never fork a process that holds one: two copies of SQLite on one catalog damage it.
     """
 
     def __init__(
-        self, place: EmbeddedPlace, *, upkeep: Upkeep = DEFAULT_UPKEEP, now: Callable[[], datetime] = _utc_now
+        self, place: Place, *, upkeep: Upkeep = DEFAULT_UPKEEP, now: Callable[[], datetime] = _utc_now
     ) -> None:
         """Open or make the store; raise ``StoreLocked``, ``SchemaTooNew`` or ``StoreUnavailable``."""
         self._now = now
         self._mutex = threading.RLock()
-        self._place = place
         try:
-            durable.make_folder(data_path(place))
-            durable.make_folder(place.folder / "reports")
-            self._lock = WriterLock(place.folder / "writer.lock")
+            self._site = site_of(place)
         except OSError as error:
             raise _unavailable("opened", error) from error
-        self._reports = ReportFiles(place.folder / "reports")
-        self._checksums = Checksums(place.folder)
-        self._maintenance = Maintenance(data_path(place), self._checksums, upkeep)
+        self._reports = self._site.reports
+        self._maintenance = Maintenance(self._site.data, self._site.digests, upkeep)
         try:
-            self._open()
+            with self._site.turn():
+                self._open()
         except BaseException:
-            self._lock.release()
+            self._site.release()
             raise
 
     def _open(self) -> None:
-        self._connection = connect()
+        self._connection = self._site.connect()
         try:
-            create_catalog(self._connection, self._place)
-            attach(self._connection, self._place, read_only=False)
-            self._files = durable.NewFiles(data_path(self._place), self._checksums.add)
+            self._site.create(self._connection)
+            self._site.attach(self._connection, read_only=False)
+            self._files = self._site.new_files()
             migrate(self._connection, now=self._now())
-            durable.sync(catalog_path(self._place))
-            durable.sync(self._place.folder)
-            self._keep_alive = KeepAlive(self._connection, self._place)
+            self._site.settle()
+            self._keep_alive = self._site.keep_alive(self._connection)
             self._load()
             self._reports.sweep()
         except (duckdb.Error, OSError) as error:
@@ -104,11 +97,33 @@ class LakeWriter:
             raise
 
     def _load(self) -> None:
+        # Asked first: what another writer commits meanwhile is then read twice, not missed.
+        self._snapshot_id = newest_snapshot(self._connection)
         newest = self._connection.execute("SELECT coalesce(max(data_version), 0) FROM lake.commits").fetchone()
         self._data_version = 0 if newest is None else int(newest[0])
         self._seen = SeenKeys(self._connection)
         self._remembered = Remembered(self._known, self._newest_keys)
         self._doubtful = False
+
+    def _catch_up(self) -> None:
+        """Learn what other writers committed since this one looked last; raises ``duckdb.Error``."""
+        newest = newest_snapshot(self._connection)
+        if newest == self._snapshot_id:
+            return
+        first = self._snapshot_id + 1
+        try:
+            self._seen.follow(self._connection, first, newest)
+            found = self._connection.execute(
+                f"SELECT coalesce(max(data_version), 0) FROM lake.table_insertions('commits', {first}, {newest})"
+            ).fetchone()
+        except duckdb.Error as error:
+            if _EXPIRED not in str(error):
+                raise
+            self._load()
+            return
+        self._data_version = max(self._data_version, 0 if found is None else int(found[0]))
+        self._remembered = Remembered(self._known, self._newest_keys)
+        self._snapshot_id = newest
 
     @property
     def data_version(self) -> int:
@@ -207,7 +222,9 @@ class LakeWriter:
 
         Raises ``StoreDamaged``, after the other steps, when files are left unmerged because they are damaged.
         """
-        with self._mutex, self._keep_alive.around_commit():
+        with self._mutex, self._site.upkeep_turn() as is_ours, self._keep_alive.around_commit():
+            if not is_ours:
+                return
             try:
                 self._maintenance.run(self._connection, self._files)
             except (duckdb.Error, OSError) as error:
@@ -218,7 +235,7 @@ class LakeWriter:
         with self._mutex:
             self._keep_alive.release()
             self._connection.close()
-            self._lock.release()
+            self._site.release()
 
     def _known(self, keys: Keys) -> Known:
         return self._read(lambda cursor: look_up(cursor, keys))
@@ -239,22 +256,28 @@ class LakeWriter:
         with self._mutex:
             for wait_s in _WAITS_S:
                 try:
-                    return self._write_once(keys, decide)
+                    return self._write_in_turn(keys, decide)
                 except duckdb.Error as error:
-                    if _BUSY not in str(error):
+                    if not (isinstance(error, Outrun) or self._site.is_passing(error)):
                         raise _unavailable("written", error) from error
                     _LOG.warning("the catalog was busy, trying again in %g s: %s", wait_s, error)
                 except OSError as error:
                     raise _unavailable("written", error) from error
                 time.sleep(wait_s)
             try:
-                return self._write_once(keys, decide)
+                return self._write_in_turn(keys, decide)
             except (duckdb.Error, OSError) as error:
                 raise _unavailable("written", error) from error
+
+    def _write_in_turn(self, keys: Keys, decide: Callable[[Known, Changes], Answer]) -> Answer:
+        with self._site.turn():
+            return self._write_once(keys, decide)
 
     def _write_once(self, keys: Keys, decide: Callable[[Known, Changes], Answer]) -> Answer:
         if self._doubtful:
             self._load()
+        elif self._site.is_shared:
+            self._catch_up()
         changes = Changes(data_version=self._data_version + 1, now=self._now())
         known = self._remembered.known(self._seen.maybe_stored(keys))
         answer = decide(known, changes)
@@ -263,8 +286,11 @@ class LakeWriter:
         # Until the commit has returned it may have landed or not: the next write then looks.
         self._doubtful = True
         with self._keep_alive.around_commit():
-            commit(self._connection, changes, self._files)
+            on_snapshot = self._snapshot_id if self._site.is_shared else None
+            commit(self._connection, changes, self._files, on_snapshot=on_snapshot)
         self._doubtful = False
+        # A shared lake commits on the snapshot it was asked to or not at all, so this one is the next.
+        self._snapshot_id += 1
         self._seen.add(changes)
         self._remembered.keep(known, keys.reports)
         if changes.holds_data:
