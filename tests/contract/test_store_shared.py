@@ -89,8 +89,9 @@ def test_a_commit_decided_on_an_older_state_is_refused_without_any_lock(backends
     with closing(LakeWriter(place)) as one, closing(LakeWriter(place)) as other:
         stored(one, an_upload(a_stored_run(TEAM, "first")))
         held = other._snapshot_id  # noqa: SLF001 -- what a writer that lost its turn would commit on
+        changes = Changes(data_version=1, now=one._now())  # noqa: SLF001 -- the clock of the writer that was first
         with pytest.raises(Outrun):
-            commit(other._connection, Changes(data_version=1, now=one._now()), other._files, on_snapshot=held)  # noqa: SLF001
+            commit(other._connection, changes, other._files, on_snapshot=held)  # noqa: SLF001 -- below what takes turns
 
 
 def test_a_reader_sees_a_commit_of_another_process_within_a_second(backends: Backends) -> None:
