@@ -68,7 +68,8 @@ def test_a_second_writer_is_told_who_holds_the_store(place: EmbeddedPlace) -> No
 
 def test_the_lock_is_free_after_a_close(place: EmbeddedPlace) -> None:
     LakeWriter(place).close()
-    LakeWriter(place).close()
+    with closing(LakeWriter(place)) as next_one:
+        assert len(stored(next_one, an_upload(a_stored_run(TEAM)))) == 1
 
 
 def test_a_reopened_store_knows_what_it_stored(place: EmbeddedPlace) -> None:

@@ -58,6 +58,11 @@ def ceiling(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
+def rounded(value: float) -> float:
+    """Return a figure to six digits, so that another machine's last bit changes nothing."""
+    return float(f"{value:.6g}")
+
+
 def shown(value: Amount) -> str:
     """Return a number as an equation shows it: six digits, more where six would hide a remainder."""
     try:

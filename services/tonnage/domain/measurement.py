@@ -16,6 +16,22 @@ Metric = Literal["ttft", "tpot", "itl", "e2e", "queue"]
 StatisticName = Literal["mean", "p50", "p90", "p95", "p99"]
 METRICS: Final[tuple[Metric, ...]] = ("ttft", "tpot", "itl", "e2e", "queue")
 STATISTICS: Final[tuple[StatisticName, ...]] = ("mean", "p50", "p90", "p95", "p99")
+LEVEL_NUMBERS: Final = (
+    "concurrency",
+    "offered_requests_per_s",
+    "requests_per_s",
+    "output_tokens_per_s",
+    "total_tokens_per_s",
+    "reported_requests_per_s",
+    "duration_s",
+)
+"""What a level states as measured numbers, latencies apart."""
+LEVEL_COUNTS: Final = ("completed_count", "failed_count")
+
+
+def run_name(namespace: str, run_id: str) -> str:
+    """Return the resource name of a run."""
+    return f"namespaces/{namespace}/runs/{run_id}"
 
 
 class ArrivalKind(StrEnum):
@@ -206,7 +222,7 @@ class Run:
     @property
     def name(self) -> str:
         """Return the resource name."""
-        return f"namespaces/{self.namespace}/runs/{self.run_id}"
+        return run_name(self.namespace, self.run_id)
 
     def missing_for_plan(self) -> tuple[str, ...]:
         """Return what a plan needs and no part of the run states, mean lengths and replicas included."""

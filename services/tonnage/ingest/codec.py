@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tonnage import checks
 from tonnage.domain.finding import Finding
+from tonnage.domain.measurement import run_name
 from tonnage.errors import InvalidInput, at
 from tonnage.ingest.requests import (
     DEFAULT_NAMESPACE,
@@ -177,7 +178,7 @@ def _bulk_receipt(
     namespace: str, run: BulkRun, outcome: Outcome, ordinal: int, findings: Sequence[finding_pb2.Finding] = ()
 ) -> pb.RunReceipt:
     return pb.RunReceipt(
-        run=_name(namespace, run.run_id),
+        run=run_name(namespace, run.run_id),
         outcome=_OUTCOMES[outcome],
         level_count=run.level_count,
         usable_level_count=run.usable_level_count,
@@ -311,7 +312,7 @@ def encode_upload(upload: StoredUpload) -> pb.GetIngestionResponse:
         ingested_at=encode_timestamp(upload.ingested_at),
         data_version=upload.data_version,
         runs=[
-            pb.StoredRun(run=_name(upload.namespace, run_id), level_count=level_count, retired=retired or "")
+            pb.StoredRun(run=run_name(upload.namespace, run_id), level_count=level_count, retired=retired or "")
             for run_id, level_count, retired in upload.runs
         ],
     )
@@ -321,9 +322,5 @@ def encode_retraction(receipt: RetractionReceipt, namespace: str) -> pb.RetractR
     """Return from which data version the runs are gone."""
     return pb.RetractRunsResponse(
         data_version=receipt.data_version,
-        already_retracted=[_name(namespace, run_id) for run_id in receipt.already_retracted],
+        already_retracted=[run_name(namespace, run_id) for run_id in receipt.already_retracted],
     )
-
-
-def _name(namespace: str, run_id: str) -> str:
-    return f"namespaces/{namespace}/runs/{run_id}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tonnage import checks
+from tonnage.domain.measurement import run_name
 from tonnage.ingest.requests import DEFAULT_NAMESPACE, check_namespace
 from tonnage.ingest.reread import USUAL_COUNT, RereadRequest
 from tonnage.v1 import ingest_service_pb2 as pb
@@ -55,11 +56,7 @@ def _encode(item: Reread, namespace: str) -> pb.RereadReport:
         filename=item.filename,
         outcome=_OUTCOMES[item.outcome],
         format=item.format,
-        runs=[_name(run_id, namespace) for run_id in item.run_ids],
-        superseded_runs=[_name(run_id, namespace) for run_id in item.superseded],
+        runs=[run_name(namespace, run_id) for run_id in item.run_ids],
+        superseded_runs=[run_name(namespace, run_id) for run_id in item.superseded],
         reason=item.reason,
     )
-
-
-def _name(run_id: str, namespace: str) -> str:
-    return f"namespaces/{namespace}/runs/{run_id}"

@@ -12,6 +12,8 @@ from tonnage.domain.buckets import WORK_KINDS, bucket_of, kind_of, sums_of
 from tonnage.domain.configuration import FIELD_NAMES, Conditions, Configuration
 from tonnage.domain.finding import Origin
 from tonnage.domain.measurement import (
+    LEVEL_COUNTS,
+    LEVEL_NUMBERS,
     METRICS,
     NOT_MEASURED,
     STATISTICS,
@@ -33,19 +35,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-_LEVEL_NUMBERS: Final = (
-    "concurrency",
-    "offered_requests_per_s",
-    "requests_per_s",
-    "output_tokens_per_s",
-    "total_tokens_per_s",
-    "reported_requests_per_s",
-    "duration_s",
-    "completed_count",
-    "failed_count",
-    "location",
-    "usable",
-)
+_LEVEL_FIELDS: Final = (*LEVEL_NUMBERS, *LEVEL_COUNTS, "location", "usable")
 _TELEMETRY_NAMES: Final = tuple(item.name for item in fields(Telemetry))
 _CONDITION_NAMES: Final = tuple(item.name for item in fields(Conditions) if item.name != "labels")
 _WORK_NAMES: Final = {kind: tuple(item.name for item in fields(work)) for kind, work in WORK_KINDS.items()}
@@ -65,7 +55,7 @@ _RUN_ONLY: Final = ("ordinal", "filename", "tool_version", "ingested_by", "ci_jo
 
 def level_to_row(level: Level) -> Row:
     """Return what one level says, by column; absent is None."""
-    row: Row = {"level_index": level.index, **{name: getattr(level, name) for name in _LEVEL_NUMBERS}}
+    row: Row = {"level_index": level.index, **{name: getattr(level, name) for name in _LEVEL_FIELDS}}
     row["work_kind"] = kind = kind_of(level.work)
     row.update({name: getattr(level.work, name) for name in _WORK_NAMES[kind]})
     for metric in METRICS:
@@ -89,7 +79,7 @@ def _without_none(row: Row) -> Row:
 
 def row_to_level(row: Mapping[str, Any]) -> Level:
     """Return the level a row made by ``level_to_row`` holds; absent keys are None."""
-    values: Row = {name: row.get(name) for name in _LEVEL_NUMBERS}
+    values: Row = {name: row.get(name) for name in _LEVEL_FIELDS}
     values.update({metric: _latency(row, metric) for metric in METRICS})
     return Level(
         index=row["level_index"],

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tonnage.capacity.confidence.counts import Bar, Counter, Needs, at_shares
-from tonnage.capacity.confidence.money import against_current, least_regret, rounded
+from tonnage.capacity.confidence.money import against_current, least_regret
 from tonnage.capacity.confidence.swings import swings_of
-from tonnage.capacity.exact import exact
+from tonnage.capacity.exact import exact, rounded
 from tonnage.domain.confidence import (
     CandidateConfidence,
     CapacityConfidence,

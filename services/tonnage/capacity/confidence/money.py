@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tonnage.capacity.exact import rounded
 from tonnage.domain.confidence import (
     CountChoice,
     CurrentAgainstPlanned,
@@ -89,8 +90,3 @@ def _verdict(current: int, planned: int, low: int, high: int | None) -> CurrentV
     if current < low:
         return CurrentVerdict.ADD
     return CurrentVerdict.DO_NOT_BOTHER if high is None or current <= high else CurrentVerdict.REMOVE
-
-
-def rounded(value: float) -> float:
-    """Return six digits: more are noise of the worlds, and differ between machines."""
-    return float(f"{value:.6g}")

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tonnage.capacity.confidence.rates import CAUSES
+from tonnage.capacity.exact import rounded
 from tonnage.capacity.spread.published import EDGE
 from tonnage.domain.confidence import Swing
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tonnage.capacity.confidence.inputs import Inputs
     from tonnage.capacity.confidence.rates import Rate
 
-_DIGITS = 6
 _ROUNDING = 1e-9
 
 
@@ -57,8 +57,8 @@ def _swing(name: str, ends: tuple[float, float], counter: Counter) -> Swing:
     bounded = math.isfinite(high)
     return Swing(
         input=name,
-        low_replicas=float(f"{low:.{_DIGITS}g}"),
+        low_replicas=rounded(low),
         low_replica_count=counter.of(math.ceil(low * (1 - _ROUNDING)))[0],
-        high_replicas=float(f"{high:.{_DIGITS}g}") if bounded else None,
+        high_replicas=rounded(high) if bounded else None,
         high_replica_count=counter.of(math.ceil(high * (1 - _ROUNDING)))[0] if bounded else None,
     )

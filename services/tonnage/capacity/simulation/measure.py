@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tonnage.capacity.exact import rounded
 from tonnage.domain.measurement import METRICS, NOT_MEASURED, STATISTICS, Latency
 from tonnage.domain.simulation import LimitOutcome, RunOutcome, SeriesPoint
 from tonnage.units import MS_PER_S
@@ -30,7 +31,6 @@ _BINS: Final = 120
 _BATCHES: Final = 10
 _STUDENT_9: Final = 2.262
 _GOOD_BINS: Final = 2
-_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,6 @@ class Seen:
         """Return what a limit is held against, for each request."""
         metric, statistic, _ = limit.name.split("_")
         return (self.means if statistic == "mean" else self.draws).get(metric)
-
-
-def figure(value: float) -> float:
-    """Return a figure to six digits, so that another machine's last bit changes nothing."""
-    return float(f"{value:.{_DIGITS}g}")
 
 
 def seen(bench: Bench, traffic: Traffic, served: Served, work: Floats, stages: Sequence[tuple[float, int]]) -> Seen:
@@ -115,15 +110,15 @@ def outcome(
         replica_count=replica_count,
         request_count=count,
         event_count=served.event_count,
-        simulated_s=figure(window.until - window.judged_from),
+        simulated_s=rounded(window.until - window.judged_from),
         queue=_latency(found.queue_s[judged] * MS_PER_S, found.queue_s[judged] * MS_PER_S),
         **{
             metric: _latency(found.draws[metric][judged], found.means[metric][judged])
             for metric in ("ttft", "tpot", "e2e")
             if metric in found.draws
         },
-        waited_ratio=figure(float((found.queue_s[judged] > 0).mean())) if count else 0.0,
-        inside_ratio=figure(float(inside[judged].mean())) if count and limits else None,
+        waited_ratio=rounded(float((found.queue_s[judged] > 0).mean())) if count else 0.0,
+        inside_ratio=rounded(float(inside[judged].mean())) if count and limits else None,
         most_waiting_count=max((point.waiting_count for point in series), default=0),
         limits=rows,
         holds=holds,
@@ -135,8 +130,8 @@ def outcome(
 def _latency(draws: Floats, means: Floats) -> Latency:
     if not len(draws) or not np.isfinite(draws).all():
         return NOT_MEASURED
-    found = {f"{name}_ms": figure(float(np.quantile(draws, share))) for name, share in _SHARES.items()}
-    return Latency(mean_ms=figure(float(means.mean())), **found)
+    found = {f"{name}_ms": rounded(float(np.quantile(draws, share))) for name, share in _SHARES.items()}
+    return Latency(mean_ms=rounded(float(means.mean())), **found)
 
 
 def _inside(found: Seen, limits: Sequence[Limit]) -> Bools:
@@ -162,7 +157,7 @@ def _limit(found: Seen, traffic: Traffic, limit: Limit, judged: Bools) -> LimitO
     value = _statistic(worst, statistic)
     half = _STUDENT_9 * float(np.std(batches, ddof=1)) / math.sqrt(_BATCHES) if len(batches) == _BATCHES else value
     return LimitOutcome(
-        **stated, value_ms=figure(value), low_ms=figure(max(0.0, value - half)), high_ms=figure(value + half)
+        **stated, value_ms=rounded(value), low_ms=rounded(max(0.0, value - half)), high_ms=rounded(value + half)
     )
 
 
@@ -188,12 +183,12 @@ def _series(
         mean = float(found.queue_s[rows].mean()) * MS_PER_S if count else math.inf
         points.append(
             SeriesPoint(
-                time_s=figure(float(edges[index + 1]) - window.drawn_from),
-                arrivals_requests_per_s=figure(count / width),
+                time_s=rounded(float(edges[index + 1]) - window.drawn_from),
+                arrivals_requests_per_s=rounded(count / width),
                 waiting_count=int(waiting[index + 1]),
                 in_service_count=int(serving[index + 1]),
-                queue_mean_ms=figure(mean) if math.isfinite(mean) else None,
-                inside_ratio=figure(float(inside[rows].mean())) if count and limits else None,
+                queue_mean_ms=rounded(mean) if math.isfinite(mean) else None,
+                inside_ratio=rounded(float(inside[rows].mean())) if count and limits else None,
             )
         )
         good.append(all(_keeps(found, limit, rows) for limit in limits) and (bool(limits) or waiting[index + 1] == 0))
@@ -222,5 +217,5 @@ def _recovery(series: Sequence[SeriesPoint], good: list[bool], window: Window) -
     for place in behind:
         if all(good[place : place + _GOOD_BINS]):
             begins = series[place - 1].time_s if place else 0.0
-            return figure(max(0.0, begins - ended))
+            return rounded(max(0.0, begins - ended))
     return None

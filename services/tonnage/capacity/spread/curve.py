@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from tonnage.capacity.exact import rounded
 from tonnage.capacity.spread import published, repeats, within
 from tonnage.capacity.spread.published import Kind
 from tonnage.domain.confidence import CurveSpread
@@ -154,7 +155,7 @@ def _age_days(sweep: SweepCurve, as_of_date: str) -> float | None:
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+    return None if value is None else rounded(value)
 
 
 def level_at(levels: Sequence[CurveLevel], offered_load: float | None) -> CurveLevel:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from tonnage.checks import LARGEST_COUNT
-from tonnage.domain.measurement import METRICS, STATISTICS
+from tonnage.domain.measurement import LEVEL_COUNTS, LEVEL_NUMBERS, METRICS, STATISTICS
 from tonnage.formats.checks.suspects import suspects
 from tonnage.rpc.codec.numbers import LARGEST_MAGNITUDE
 from tonnage.rpc.codec.run import LARGEST_LEVEL_COUNT
@@ -36,18 +36,8 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.int64]
     Numbers: TypeAlias = npt.NDArray[np.float64]
 
-RATES: Final = (
-    "concurrency",
-    "offered_requests_per_s",
-    "requests_per_s",
-    "output_tokens_per_s",
-    "total_tokens_per_s",
-    "reported_requests_per_s",
-    "duration_s",
-)
-COUNTS: Final = ("completed_count", "failed_count")
 LENGTHS: Final = ("input_tokens_mean", "output_tokens_mean", "prefix_cache_hit_ratio")
-_NUMBERS: Final = RATES + COUNTS
+_NUMBERS: Final = LEVEL_NUMBERS + LEVEL_COUNTS
 _STATISTICS: Final = tuple(f"{statistic}_ms" for statistic in STATISTICS)
 # By the store's names, in the order ``level_values`` gives them.
 COLUMNS: Final = (*_NUMBERS, *LENGTHS, *(f"{metric}_{name}" for metric in METRICS for name in _STATISTICS))
@@ -60,7 +50,7 @@ _NO_LENGTHS: Final[Values] = (None,) * len(LENGTHS)
 _NO_LATENCY: Final[Values] = (None,) * len(_STATISTICS)
 _FIRST_OF_LATENCIES: Final = tuple(range(len(_NUMBERS) + len(LENGTHS), len(COLUMNS), len(_STATISTICS)))
 _TYPES: Final = dict(LEVEL)
-_LARGEST: Final = {**dict.fromkeys(COUNTS, LARGEST_COUNT), _RATIO: 1}
+_LARGEST: Final = {**dict.fromkeys(LEVEL_COUNTS, LARGEST_COUNT), _RATIO: 1}
 # From here on both encoders write a number with the same digits; below, one writes exponents that the other does not.
 SMALLEST: Final = 0.001
 _FAST: Final = msgspec.json.Encoder()

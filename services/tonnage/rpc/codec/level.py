@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tonnage import checks
-from tonnage.domain.measurement import METRICS, NOT_MEASURED, STATISTICS, Latency, Level, Quality, Telemetry, TextWork
+from tonnage.domain.measurement import (
+    LEVEL_COUNTS,
+    LEVEL_NUMBERS,
+    METRICS,
+    NOT_MEASURED,
+    STATISTICS,
+    Latency,
+    Level,
+    Quality,
+    Telemetry,
+    TextWork,
+)
 from tonnage.errors import InvalidInput, at
 from tonnage.rpc.codec.configuration import present
 from tonnage.rpc.codec.finding import decode_findings, encode_findings
@@ -14,16 +25,6 @@ from tonnage.rpc.codec.work import decode_work, encode_work
 from tonnage.v1 import run_pb2 as pb
 
 LARGEST_TENANT_COUNT: Final = 100
-_RATES: Final = (
-    "concurrency",
-    "offered_requests_per_s",
-    "requests_per_s",
-    "output_tokens_per_s",
-    "total_tokens_per_s",
-    "reported_requests_per_s",
-    "duration_s",
-)
-_COUNTS: Final = ("completed_count", "failed_count")
 _STATISTIC_FIELDS: Final = tuple(f"{statistic}_ms" for statistic in STATISTICS)
 _TELEMETRY_FIELDS: Final = tuple(Telemetry.__dataclass_fields__)
 
@@ -83,7 +84,7 @@ def encode_level(level: Level) -> pb.Level:
     return pb.Level(
         index=level.index,
         work=encode_work(level.work),
-        **{key: getattr(level, key) for key in _RATES + _COUNTS},
+        **{key: getattr(level, key) for key in LEVEL_NUMBERS + LEVEL_COUNTS},
         **latencies,
         telemetry=None if level.telemetry is None else encode_telemetry(level.telemetry),
         quality=None if level.quality is None else encode_quality(level.quality),
@@ -101,10 +102,10 @@ def decode_level(message: pb.Level, index: int, *, is_part: bool = False) -> Lev
     """
     if message.index not in (0, index):
         raise InvalidInput.field("index", message.index, "is not the position in the list", f"give {index} or 0")
-    numbers = {key: present(message, key) for key in _RATES + _COUNTS}
-    for key in _RATES:
+    numbers = {key: present(message, key) for key in LEVEL_NUMBERS + LEVEL_COUNTS}
+    for key in LEVEL_NUMBERS:
         magnitude(key, numbers[key])
-    for key in _COUNTS:
+    for key in LEVEL_COUNTS:
         checks.count(key, numbers[key], least=0)
     checks.name("location", message.location)
     with at("work"):
